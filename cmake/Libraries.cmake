@@ -1,0 +1,101 @@
+# The libraries and the program. Each module lists its files in src/<module>/sources.cmake, relative to that folder, and
+# nothing else names a source file.
+#
+#   gpuplan_base    src/base
+#   gpuplan_facts   the part of src/catalog that turns YAML into typed records; the generator below uses it too
+#   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
+#   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
+#   gpuplan_cli     the program, build/<preset>/gpuplan
+
+set(GPUPLAN_LIBRARY_MODULES catalog model job topology deploy memory perf cost planner report)
+
+include(src/base/sources.cmake)
+include(src/cli/sources.cmake)
+foreach(module IN LISTS GPUPLAN_LIBRARY_MODULES)
+  include(src/${module}/sources.cmake)
+endforeach()
+
+# gpuplan_sources(OUT MODULE FILE...): the files as absolute paths.
+function(gpuplan_sources out module)
+  set(paths ${ARGN})
+  list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/src/${module}/")
+  set(${out} ${paths} PARENT_SCOPE)
+endfunction()
+
+# What every target of ours is compiled with.
+function(gpuplan_configure target)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  gpuplan_warnings(${target})
+  gpuplan_sanitize(${target})
+  if(NOT APPLE)
+    target_link_options(${target} PRIVATE LINKER:--as-needed)  # each library that is not loaded saves start-up time
+  endif()
+endfunction()
+
+gpuplan_sources(files base ${GPUPLAN_BASE_SOURCES})
+add_library(gpuplan_base STATIC ${files})
+gpuplan_configure(gpuplan_base)
+target_link_libraries(gpuplan_base PUBLIC fmt::fmt PRIVATE gpuplan_yaml nlohmann_json::nlohmann_json)
+
+# The guards below let the tree build while a stage has no sources yet.
+if(GPUPLAN_CATALOG_FACTS_SOURCES)
+  gpuplan_sources(files catalog ${GPUPLAN_CATALOG_FACTS_SOURCES})
+  add_library(gpuplan_facts STATIC ${files})
+  gpuplan_configure(gpuplan_facts)
+  target_link_libraries(gpuplan_facts PUBLIC gpuplan_base)
+endif()
+
+set(GPUPLAN_SOURCES)
+foreach(module IN LISTS GPUPLAN_LIBRARY_MODULES)
+  string(TOUPPER ${module} upper)
+  gpuplan_sources(files ${module} ${GPUPLAN_${upper}_SOURCES})
+  list(APPEND GPUPLAN_SOURCES ${files})
+endforeach()
+
+if(TARGET gpuplan_facts AND EXISTS "${PROJECT_SOURCE_DIR}/tools/embed_catalog.cpp")
+  add_executable(embed_catalog tools/embed_catalog.cpp)
+  gpuplan_configure(embed_catalog)
+  target_link_libraries(embed_catalog PRIVATE gpuplan_facts)
+
+  # usage: embed_catalog OUTPUT.cpp FILE.yaml...
+  file(GLOB GPUPLAN_DATA_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/data/*.yaml")
+  set(GPUPLAN_CATALOG_DATA "${PROJECT_BINARY_DIR}/generated/catalog_data.cpp")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
+  add_custom_command(
+    OUTPUT "${GPUPLAN_CATALOG_DATA}"
+    COMMAND embed_catalog "${GPUPLAN_CATALOG_DATA}" ${GPUPLAN_DATA_FILES}
+    DEPENDS embed_catalog ${GPUPLAN_DATA_FILES}
+    COMMENT "Checking and embedding data/*.yaml"
+    VERBATIM)
+  list(APPEND GPUPLAN_SOURCES "${GPUPLAN_CATALOG_DATA}")
+  set_source_files_properties("${GPUPLAN_CATALOG_DATA}" PROPERTIES
+    INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src/catalog"  # embedded.hpp
+    COMPILE_OPTIONS "-O0")  # tables only: optimising them costs time and gains nothing
+endif()
+
+if(GPUPLAN_SOURCES)
+  add_library(gpuplan STATIC ${GPUPLAN_SOURCES})
+  set_target_properties(gpuplan PROPERTIES OUTPUT_NAME gpuplan_core)
+  target_link_libraries(gpuplan PUBLIC gpuplan_base PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json)
+  if(TARGET gpuplan_facts)
+    target_link_libraries(gpuplan PUBLIC gpuplan_facts)
+  endif()
+  target_compile_definitions(gpuplan PRIVATE GPUPLAN_VERSION="${PROJECT_VERSION}")
+  gpuplan_configure(gpuplan)
+  add_library(gpuplan::gpuplan ALIAS gpuplan)
+endif()
+
+if(GPUPLAN_CLI_SOURCES)
+  gpuplan_sources(files cli ${GPUPLAN_CLI_SOURCES})
+  add_executable(gpuplan_cli ${files})
+  set_target_properties(gpuplan_cli PROPERTIES
+    OUTPUT_NAME gpuplan
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  target_compile_definitions(gpuplan_cli PRIVATE GPUPLAN_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(gpuplan_cli PRIVATE gpuplan_base CLI11::CLI11)
+  if(TARGET gpuplan)
+    target_link_libraries(gpuplan_cli PRIVATE gpuplan::gpuplan)
+  endif()
+  gpuplan_configure(gpuplan_cli)
+endif()

@@ -1,0 +1,111 @@
+#pragma once
+/// The catalogue: every fact gpuplan knows, read-only after loading.
+///
+/// The built-in data is compiled into the program; files of the user are layered on top and may override one field of one
+/// record, or add records. Order, later wins: built-in < system < user < project < `--catalog FILE`.
+///
+///     const Catalog catalog = load_catalog({{"my.yaml", Layer::flag}});
+///     const auto* gpu = catalog.find_accelerator("h100 sxm5 80gb");
+
+#include <gpuplan/base/reader.hpp>
+#include <gpuplan/catalog/records.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuplan {
+
+/// All records, as views into data that lives elsewhere.
+struct CatalogView {
+  std::span<const Accelerator> accelerators;
+  std::span<const Link> links;
+  std::span<const NodeDesign> nodes;
+  std::span<const ModelPreset> models;
+  std::span<const Engine> engines;
+  std::span<const Provider> providers;
+  std::span<const CurrencyRate> currencies;
+  std::span<const Source> sources;
+  std::string_view hash;  ///< of the data files, hexadecimal
+};
+
+/// Text of a contract kind (`on_demand`) to its value.
+Parsed<Contract> parse_contract(std::string_view text);
+
+struct CatalogFile {
+  std::string path;
+  Layer layer = Layer::flag;
+};
+
+class Catalog {
+ public:
+  [[nodiscard]] std::span<const Accelerator> accelerators() const { return view_.accelerators; }
+  [[nodiscard]] std::span<const Link> links() const { return view_.links; }
+  [[nodiscard]] std::span<const NodeDesign> nodes() const { return view_.nodes; }
+  [[nodiscard]] std::span<const ModelPreset> models() const { return view_.models; }
+  [[nodiscard]] std::span<const Engine> engines() const { return view_.engines; }
+  [[nodiscard]] std::span<const Provider> providers() const { return view_.providers; }
+  [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
+  [[nodiscard]] const Source& source(SourceId id) const;
+  [[nodiscard]] std::string_view hash() const { return view_.hash; }
+
+  /// By name or alias, without regard to case, spaces, '-' and '_'; null when unknown.
+  [[nodiscard]] const Accelerator* find_accelerator(std::string_view name) const;
+  [[nodiscard]] const Link* find_link(std::string_view name) const;
+  [[nodiscard]] const NodeDesign* find_node(std::string_view name) const;
+  [[nodiscard]] const ModelPreset* find_model(std::string_view name) const;
+  [[nodiscard]] const Engine* find_engine(std::string_view name) const;
+  [[nodiscard]] const Provider* find_provider(std::string_view name) const;
+  [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
+
+  /// The accelerators a name stands for: the one with that name or alias, else all members of the family.
+  [[nodiscard]] std::vector<const Accelerator*> select_accelerators(std::string_view name) const;
+
+  /// Memory a program can use: what the runtime shows, else what the device reports less the driver's share, which is the
+  /// median difference of the records that state both (docs/PHYSICS.md, "Visible memory"), else the label.
+  [[nodiscard]] Fact<Bytes> visible_memory(const Accelerator& accelerator) const;
+
+  /// The known name nearest to a misspelt one, or empty.
+  [[nodiscard]] std::string nearest_accelerator(std::string_view name) const;
+  [[nodiscard]] std::string nearest_model(std::string_view name) const;
+  [[nodiscard]] std::string nearest_engine(std::string_view name) const;
+  [[nodiscard]] std::string nearest_provider(std::string_view name) const;
+  [[nodiscard]] std::string nearest_currency(std::string_view name) const;
+
+ private:
+  friend Catalog load_catalog(const std::vector<CatalogFile>& files);
+  friend Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner);
+  void index();
+
+  CatalogView view_;
+  std::shared_ptr<const void> owner_;  ///< of what the user's layers brought
+  std::unordered_map<std::string, std::size_t> accelerator_index_;
+  Bytes driver_share_;
+};
+
+/// The built-in catalogue with the given files on top, in order. Throws InputError with every problem of a file.
+Catalog load_catalog(const std::vector<CatalogFile>& files);
+
+/// A catalogue over data the caller has (the generator, tests).
+Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner);
+
+/// One field of a record, as `show` prints it.
+struct ShownField {
+  std::string_view name;
+  std::string value;
+  Mark mark = Mark::published;
+  SourceId source = 0;
+};
+std::vector<ShownField> fields_of(const Accelerator& record);
+std::vector<ShownField> fields_of(const ModelPreset& record);
+std::vector<ShownField> fields_of(const Provider& record);
+std::vector<ShownField> fields_of(const Offer& record);
+std::vector<ShownField> fields_of(const Engine& record);
+std::vector<ShownField> fields_of(const Link& record);
+std::vector<ShownField> fields_of(const NodeDesign& record);
+
+}  // namespace gpuplan

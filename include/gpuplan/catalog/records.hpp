@@ -1,0 +1,309 @@
+#pragma once
+/// The typed facts: one struct a record of `data/*.yaml`, with the units in the types. The YAML name and unit of every field
+/// stand in `src/catalog/fields.hpp`, once, for reading, compiling in, overlaying and showing.
+///
+/// Texts are views into the built-in data or into the Catalog that read them.
+
+#include <gpuplan/base/units.hpp>
+#include <gpuplan/catalog/fact.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace gpuplan {
+
+using Text = std::string_view;
+using Texts = std::span<const std::string_view>;
+
+enum class PeerToPeer : std::uint8_t { unknown, yes, no, bridge };  ///< between cards of one host over PCIe
+std::string_view to_string(PeerToPeer value);
+
+/// An accelerator SKU. Peaks are dense. Memory: `memory` is what the device reports with ECC taken off, `memory_label` the
+/// number on the box, `visible_memory` what a program sees.
+struct Accelerator {
+  Text name;
+  Texts aliases;
+  Text vendor;
+  Text architecture;
+  Text family;
+  Text form_factor;
+  Fact<std::int64_t> release_year;
+  Fact<Bytes> memory;
+  Fact<Bytes> memory_label;
+  Fact<Bytes> visible_memory;
+  Text memory_type;
+  Fact<BytesPerSecond> memory_bandwidth;
+  Fact<FlopPerSecond> fp64, fp32, tf32, fp16, fp16_fp16acc, bf16, fp8, int8, int4, fp6, fp4;
+  Fact<Bytes> l2_cache;
+  Fact<std::int64_t> sm_count;
+  Text compute_capability;
+  Fact<Watts> tdp;
+  Text scale_up_link;  ///< name of a Link, or empty
+  Fact<BytesPerSecond> scale_up_bandwidth;
+  Fact<std::int64_t> scale_up_domain;
+  Text host_link;  ///< name of a Link
+  PeerToPeer peer_to_peer = PeerToPeer::unknown;
+  Text peer_to_peer_note;
+  Text min_cuda_version;
+  Fact<BytesPerSecond> stream_bandwidth;
+  Text stream_bandwidth_method;
+  Fact<FlopPerSecond> achieved_gemm;
+  Fact<FlopPerSecond> achieved_gemm_fp8;
+  Text achieved_gemm_source;
+  bool memory_is_label = false;
+  Text notes;
+  SourceId source = 0;
+};
+
+enum class LinkCategory : std::uint8_t { scale_up, host, switched, scale_out };
+std::string_view to_string(LinkCategory value);
+
+/// A link kind. Rates are per direction and device; efficiencies are achieved bus bandwidth over that rate.
+struct Link {
+  Text name;
+  Text title;
+  Texts aliases;
+  LinkCategory category = LinkCategory::host;
+  Text generation;
+  Fact<BytesPerSecond> rate;
+  Fact<BytesPerSecond> rate_per_link;
+  Fact<std::int64_t> links_per_device;
+  Fact<BytesPerSecond> port_rate;
+  Fact<double> all_reduce_efficiency;
+  Fact<double> in_network_all_reduce_efficiency;
+  Fact<double> point_to_point_efficiency;
+  Fact<Seconds> all_reduce_latency_2;
+  Fact<Seconds> all_reduce_latency_8;
+  Fact<bool> in_network_reduction;
+  Text achieved;
+  Text measured_source;
+  Text platforms;
+  Text notes;
+  SourceId source = 0;
+};
+
+/// A node design: how many accelerators share a host, over what, and what leaves it.
+struct NodeDesign {
+  Text name;
+  Text title;
+  Texts aliases;
+  Text provider;
+  Texts accelerators;
+  Text accelerator_text;
+  Fact<std::int64_t> count;
+  Text intra_topology;
+  Fact<BytesPerSecond> intra_rate;
+  Text fabric_link;
+  Fact<std::int64_t> scale_up_domain;
+  Text nic_type;
+  Text nic_link;
+  Fact<std::int64_t> nics;
+  Fact<BytesPerSecond> nic_rate;
+  Fact<BytesPerSecond> node_rate;
+  Text cpu;
+  Fact<std::int64_t> cpu_sockets;
+  Fact<Bytes> ram;
+  Text nvme;
+  PeerToPeer peer_to_peer = PeerToPeer::unknown;
+  Text notes;
+  SourceId source = 0;
+};
+
+enum class NormKind : std::uint8_t { rms, layer };            ///< a layer norm has a bias besides its weight
+enum class QkNorm : std::uint8_t { none, per_head, full };    ///< norms on queries and keys: one head wide, or all heads wide
+std::string_view to_string(NormKind value);
+std::string_view to_string(QkNorm value);
+
+/// A model preset: the architecture's numbers, as in the model's own configuration.
+struct ModelPreset {
+  Text name;
+  Texts aliases;
+  Text family;
+  Text architecture;  ///< class name in the model's configuration, where known
+  Fact<std::int64_t> layers, hidden_size, heads, kv_heads, head_dim, intermediate_size, vocab_size, max_position;
+  bool tied_embeddings = false;
+  bool gated_mlp = true;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false, head_bias = false;
+  bool learned_positions = false;      ///< an embedding of max_position rows
+  Fact<std::int64_t> position_offset;  ///< extra rows of the learned positions (OPT: 2)
+  bool attention_sinks = false;        ///< one learned value a head
+  bool parallel_blocks = false;        ///< attention and MLP read one common norm
+  NormKind norm = NormKind::rms;
+  QkNorm qk_norm = QkNorm::none;
+  Fact<std::int64_t> norms_per_layer;  ///< 2 unless said
+  Fact<std::int64_t> sliding_window;
+  Fact<std::int64_t> windowed_layers;  ///< how many layers slide; with a window and no number, all of them
+  Fact<std::int64_t> experts, experts_per_token, shared_experts, expert_intermediate_size, shared_expert_intermediate_size;
+  Fact<std::int64_t> dense_layers;  ///< layers with a plain MLP, before or between the expert layers
+  bool router_bias = false, expert_bias = false, shared_expert_gate = false;
+  Fact<std::int64_t> kv_lora_rank, q_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
+  Fact<std::int64_t> parameters;         ///< published or computed from the configuration, exact
+  Fact<std::int64_t> active_parameters;  ///< as published
+  Text native_format;                    ///< a scheme's name: bf16, fp8, mxfp4
+  Text notes;
+  SourceId source = 0;
+};
+
+/// What an engine keeps aside and achieves. Fitted values are `derived` and name their fit.
+struct EngineFormat {
+  Text format;              ///< a scheme's name
+  Text compute_capability;  ///< the least NVIDIA compute capability with kernels for it
+  Texts vendors;            ///< vendors with kernels for it
+};
+/// Quantiles of measured / predicted time, 10 % and 90 %, over rows of one regime.
+struct EngineInterval {
+  Text regime;  ///< decode, prefill, decode_loaded, prefill_loaded
+  Fact<double> low;
+  Fact<double> high;
+  Fact<std::int64_t> rows;
+  Fact<std::int64_t> sources;
+};
+struct Engine {
+  Text name;
+  Text title;
+  Texts aliases;
+  Text version;
+  Texts vendors;                       ///< whose devices it runs on; `any` for all
+  Text min_compute_capability;         ///< of NVIDIA devices
+  Fact<double> memory_fraction;        ///< share of the visible memory it may take
+  bool preallocates = false;           ///< takes its whole share at start; the rest of the share becomes KV cache
+  Fact<std::int64_t> kv_block_tokens;  ///< tokens a page
+  bool windowed_kv = true;             ///< layers with a window keep only the window
+  Fact<std::int64_t> max_sequences;
+  Fact<std::int64_t> max_batched_tokens;  ///< of one step; bounds chunked prefill
+  Fact<Bytes> context;                 ///< driver context and loaded kernels, outside any pool
+  Fact<Bytes> workspace;               ///< libraries' workspaces
+  Fact<Bytes> graphs;                  ///< captured graphs
+  Fact<Bytes> communication;           ///< buffers of collectives, with more than one device
+  Fact<double> sampler_bytes_per_logit;  ///< per running sequence and vocabulary entry
+  Fact<double> activation_copies;      ///< live hidden-wide buffers per token of the largest step
+  Fact<double> overhead_low;           ///< 10 % and 90 % quantiles of measured over computed overheads
+  Fact<double> overhead_high;
+  Fact<double> compute_efficiency;     ///< share of the dense peak in large matrix products
+  Fact<double> dequantized_efficiency;  ///< the same when weights are expanded to 16 bit on the way
+  Fact<double> bandwidth_efficiency;   ///< share of the memory bandwidth
+  Fact<double> attention_efficiency;   ///< share of the dense peak in attention
+  Fact<double> overlap;                ///< kappa: share of the lesser of compute and memory time that is not hidden
+  Fact<Seconds> launch;                ///< per operator
+  Fact<Seconds> step;                  ///< scheduler and sampler, per step
+  Fact<Seconds> request;               ///< per request before its first token
+  std::span<const EngineFormat> formats;
+  std::span<const EngineInterval> intervals;
+  Text notes;
+  SourceId source = 0;
+};
+
+enum class Contract : std::uint8_t { on_demand, spot, reserved, dedicated, cluster, managed, serverless, token_api, cpu_vps, owned };
+enum class PriceScope : std::uint8_t { gpu, instance };
+enum class PriceUnit : std::uint8_t { second, hour, month };
+enum class Vat : std::uint8_t { unknown, included, excluded };
+enum class Confidence : std::uint8_t { unknown, published, aggregator, second_hand };
+std::string_view to_string(Contract value);
+std::string_view to_string(PriceScope value);
+std::string_view to_string(PriceUnit value);
+std::string_view to_string(Vat value);
+std::string_view to_string(Confidence value);
+
+/// One thing that can be rented. `price` is for one GPU or for the whole instance (`scope`), per `unit`.
+struct Offer {
+  Text id;
+  Text provider;  ///< name of its Provider
+  Text gpu;       ///< resolves to an Accelerator when the offer is rankable
+  Fact<std::int64_t> count;  ///< GPUs sold together
+  Text count_source;         ///< why the count is what it is, when the source does not say
+  PriceScope scope = PriceScope::gpu;
+  bool includes_host = true;  ///< false: vCPU and RAM are billed apart (the provider's host parts)
+  bool marketplace = false;   ///< hosted by third parties, though the provider is not a marketplace as a whole
+  Contract contract = Contract::on_demand;
+  Text term;
+  Fact<double> term_months;
+  Fact<double> price;  ///< in `currency`; unknown is unknown
+  Text currency;
+  PriceUnit unit = PriceUnit::hour;
+  Vat vat = Vat::unknown;
+  Text region;
+  Text country;
+  Text interconnect;
+  Fact<BytesPerSecond> network;
+  Fact<double> vcpus;  ///< of the instance; of the host part for one GPU when the host is billed apart
+  Fact<Bytes> ram;     ///< likewise
+  Fact<Bytes> storage;
+  Text product;
+  Confidence confidence = Confidence::unknown;
+  bool rankable = true;
+  Text why_not;
+  Text notes;
+  SourceId source = 0;
+};
+
+/// Rates of what a provider bills beside the accelerator, and how much of it a GPU server takes.
+struct HostParts {
+  Text currency;
+  Vat vat = Vat::unknown;
+  Fact<double> vcpu_per_hour, ram_gib_per_hour, disk_gb_month;
+  Fact<double> vcpu_per_hour_spot, ram_gib_per_hour_spot;
+  Fact<double> vcpus_per_gpu, ram_gib_per_gpu, disk_gb_per_instance;
+  Text notes;
+  SourceId source = 0;
+};
+
+struct TokenPrice {
+  Text model;
+  Fact<double> input_per_1m;
+  Fact<double> output_per_1m;
+  Text currency;
+  Vat vat = Vat::unknown;
+  Text notes;
+  SourceId source = 0;
+};
+struct StoragePrice {
+  Text product;
+  Fact<double> price;
+  Text currency;
+  Text unit;  ///< gb_month or gb_egress
+  Vat vat = Vat::unknown;
+  Text region;
+  SourceId source = 0;
+};
+struct CpuServer {
+  Text product;
+  Fact<double> vcpus;
+  Fact<Bytes> ram;
+  Fact<double> price;
+  Text currency;
+  PriceUnit unit = PriceUnit::month;
+  Vat vat = Vat::unknown;
+  Text region;
+  Text country;
+  Text notes;
+  SourceId source = 0;
+};
+
+struct Provider {
+  Text name;
+  Text title;
+  Texts aliases;
+  Text country;
+  bool marketplace = false;
+  bool price_on_request = false;
+  Fact<double> hours_per_month;
+  Fact<Seconds> billing_granularity;
+  Fact<double> vat_percent;
+  std::span<const HostParts> host_parts;  ///< none or one
+  std::span<const Offer> offers;
+  std::span<const TokenPrice> token_apis;
+  std::span<const StoragePrice> storage;
+  std::span<const CpuServer> cpu_servers;
+  Text notes;
+  SourceId source = 0;
+};
+
+/// Units of a currency for one US dollar on a day.
+struct CurrencyRate {
+  Text currency;
+  Fact<double> per_usd;
+  SourceId source = 0;
+};
+
+}  // namespace gpuplan

@@ -1,0 +1,48 @@
+#pragma once
+/// A network in its formats, served by an engine on a kind of device: what memory and time are computed for.
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/deploy/layout.hpp>
+#include <gpuplan/model/architecture.hpp>
+#include <gpuplan/model/scheme.hpp>
+#include <gpuplan/model/tensors.hpp>
+#include <gpuplan/topology/fabric.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuplan {
+
+/// The network and the formats it is stored in, with its tensor list at hand.
+struct ServedModel {
+  Architecture architecture;
+  const Scheme* scheme = nullptr;
+  const KvFormat* kv = nullptr;
+  std::vector<TensorGroup> tensors;
+};
+
+/// What every request looks like.
+struct RequestShape {
+  std::int64_t context = 4096;  ///< positions a sequence may come to hold
+  std::int64_t input = 1024;
+  std::int64_t output = 256;
+};
+
+/// A result: why something is not possible, with the numbers.
+struct Rejection {
+  std::string rule;  ///< stable: `memory`, `engine.vendor`, `engine.format`, …
+  std::string needed;
+  std::string available;
+  std::string smallest_change;
+};
+
+/// Whether an engine can run a scheme on a device: vendor, compute capability, kernels.
+std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& accelerator, const Scheme& scheme);
+
+/// Tensor-parallel degrees that a network allows: divisors of its heads, up to `limit`, powers of two.
+std::vector<std::int64_t> tensor_parallel_degrees(const Architecture& architecture, std::int64_t limit);
+
+}  // namespace gpuplan

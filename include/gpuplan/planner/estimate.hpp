@@ -1,0 +1,118 @@
+#pragma once
+/// From a resolved job to ranked options: which hardware and layout carries it, how fast, at what price, and why the rest does not.
+///
+/// Time and memory depend on the hardware and the layout, not on who rents it out: each signature is evaluated once, all of
+/// them in one array expression, and joined to every offer.
+
+#include <gpuplan/base/parse.hpp>
+#include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/cost/offer_cost.hpp>
+#include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/job/job.hpp>
+#include <gpuplan/memory/inference.hpp>
+#include <gpuplan/perf/serving.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuplan {
+
+/// Devices of a host where the catalogue has no node design for them: the usual limit of PCIe hosts.
+inline constexpr std::int64_t kDevicesPerHost = 8;
+
+enum class SortBy : std::uint8_t { cost, time, pareto };
+std::string_view to_string(SortBy value);
+Parsed<SortBy> parse_sort(std::string_view text);
+
+struct EstimateRequest {
+  JobSpec job;
+  std::vector<const Accelerator*> accelerators;  ///< empty: all
+  std::optional<std::int64_t> count;             ///< devices in all
+  std::vector<const Provider*> providers;        ///< empty: all
+  std::vector<Contract> contracts;               ///< empty: all
+  std::string region;                            ///< part of the region's name
+  std::string country;                           ///< two letters
+  std::string_view currency = "USD";
+  VatHandling vat = VatHandling::exclude;
+  Date as_of;
+  SortBy sort = SortBy::cost;
+};
+
+/// The smallest number of one accelerator that runs the job.
+struct HardwareFit {
+  const Accelerator* accelerator = nullptr;
+  Layout layout;
+  InferenceMemory memory;  ///< with the asked number of sequences, as far as they fit
+  std::int64_t max_concurrency = 0;
+  std::optional<ServingTime> alone;
+  std::optional<ServingTime> loaded;  ///< with every sequence that fits
+  std::optional<Rejection> rejection;  ///< then the rest is empty
+};
+
+/// One way to run the job on one offer.
+struct Option {
+  const Provider* provider = nullptr;
+  const Offer* offer = nullptr;
+  const Accelerator* accelerator = nullptr;
+  Fabric fabric;
+  Layout layout;
+  std::int64_t instances = 1;
+  std::int64_t devices = 1;           ///< rented; may exceed the layout's
+  std::int64_t max_concurrency = 0;   ///< a replica
+  double load = 1;                    ///< requests in flight on a replica in `at`
+  InferenceMemory memory;             ///< at that load
+  ServingTime alone;
+  ServingTime at;
+  Breakdown<double> hourly;           ///< money an hour
+  double per_hour = 0;
+  double per_month = 0;
+  double per_1m_output_tokens = 0;    ///< at that load
+  double hours_per_month = kHoursPerMonth;
+  std::optional<std::int64_t> price_age_days;
+  bool on_pareto_front = false;
+  std::int64_t dominated_by = 0;      ///< rank of an option that is no dearer and no slower; 0: none
+
+  [[nodiscard]] double output_tokens_per_s() const { return at.output.value.base() * static_cast<double>(layout.dp); }
+};
+
+struct RejectedOffer {
+  const Offer* offer = nullptr;
+  Rejection rejection;
+};
+
+struct Warning {
+  std::string id;
+  std::string message;
+};
+
+struct Estimate {
+  ServedModel model;
+  const ModelPreset* preset = nullptr;
+  const Engine* engine = nullptr;
+  RequestShape request;
+  std::vector<HardwareFit> hardware;  ///< runnable ones first, fewest devices first
+  std::vector<Option> options;        ///< ranked
+  std::vector<RejectedOffer> rejected;
+  std::vector<Warning> warnings;
+  std::optional<std::int64_t> longest_context;  ///< that the first option's devices hold with one sequence
+};
+
+/// Throws InputError when the job cannot be: a job type that is not modelled, an unknown scheme, input beyond the context.
+Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request);
+
+/// The hardware part alone: no offers, no options.
+Estimate fit_job(const Catalog& catalog, const EstimateRequest& request);
+
+/// The model of a job, with its formats resolved. Throws InputError.
+ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const ModelPreset*& preset);
+
+/// Evaluates an option again with a recorder: the terms of memory, time and money.
+void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
+                    Explain& why);
+
+/// The longest context that fits with one sequence; 0 when none does.
+std::int64_t longest_context(InferenceMemoryInputs in);
+
+}  // namespace gpuplan

@@ -1,0 +1,32 @@
+#pragma once
+/// From the planner's results and the catalogue to documents.
+
+#include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/report/document.hpp>
+
+namespace gpuplan {
+
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain);
+MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain);
+
+/// What a list is narrowed by; empty: everything.
+struct ListFilter {
+  std::vector<const Accelerator*> accelerators;
+  std::vector<const Provider*> providers;
+  std::vector<Contract> contracts;
+  std::string region;
+  std::string country;
+  std::string text;  ///< part of a name, alias, vendor, family or architecture
+};
+ListDocument list_gpus(const Catalog& catalog, const ListFilter& filter);
+ListDocument list_models(const Catalog& catalog, const ListFilter& filter);
+ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, const Date& as_of);
+/// Offers with the price of one GPU and hour in `currency`, cheapest first; those that cannot be ranked come last, with why.
+ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat);
+
+RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
+RecordDocument show_model(const Catalog& catalog, const ModelPreset& record);
+RecordDocument show_provider(const Catalog& catalog, const Provider& record);
+RecordDocument show_offer(const Catalog& catalog, const Offer& record);
+
+}  // namespace gpuplan

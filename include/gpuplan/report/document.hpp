@@ -1,0 +1,207 @@
+#pragma once
+/// The typed report: what every format renders, and nothing else knows. Base units (bytes, seconds, tokens a second), money in
+/// `currency`, unknown as an empty optional or empty text.
+///
+/// The names and their meaning are a contract (schema/estimate.schema.json); more may be added, none moves.
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/base/explain.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gpuplan {
+
+inline constexpr const char* kSchemaVersion = "1.0";
+inline constexpr double kIntervalLevel = 0.8;
+
+using Known = std::optional<double>;  ///< empty: unknown
+
+struct Spread {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct CatalogStamp {
+  std::string version;
+  std::string hash;
+  std::string oldest_price;  ///< of the options; empty when no price has a day
+  std::string newest_price;
+};
+
+struct ModelDocument {
+  std::string name;
+  std::string requested;
+  std::string source;
+  double parameters = 0;
+  double active_parameters = 0;
+  double weights_bytes = 0;
+  std::string weights_format;
+  double kv_bytes_per_token = 0;
+  struct Part {
+    std::string role;
+    double parameters = 0;
+    double bytes = 0;
+    double bits_per_weight = 0;
+  };
+  std::vector<Part> parts;  ///< weights by role; they add up
+};
+
+/// A resolved value of the job with its default.
+struct JobValue {
+  std::string name;
+  std::variant<std::string, double> value;
+  bool is_default = true;
+};
+
+struct MemoryTerm {
+  std::string id;
+  double bytes = 0;
+  double low = 0;
+  double high = 0;
+};
+struct MemoryDocumentPart {
+  double per_device_bytes = 0;
+  double capacity_bytes = 0;
+  double headroom_bytes = 0;
+  std::string verdict;
+  double max_concurrency = 0;  ///< a replica
+  std::vector<MemoryTerm> terms;
+};
+
+struct LayoutDocument {
+  double tp = 1, pp = 1, dp = 1, ep = 1, cp = 1;
+  std::string engine;
+};
+
+struct LatencyDocument {
+  double ttft_s = 0, tpot_s = 0, decode_tokens_per_s = 0;
+};
+struct TimeDocument {
+  Spread ttft_s, tpot_s, prefill_tokens_per_s, decode_tokens_per_s, output_tokens_per_s, step_s;
+};
+
+struct CostTerm {
+  std::string id;
+  double amount = 0;
+};
+struct CostDocument {
+  double per_hour = 0, per_month = 0, per_1m_output_tokens = 0;
+  std::vector<CostTerm> terms;  ///< of the month; they add up to it
+};
+
+struct OptionDocument {
+  std::int64_t rank = 0;
+  std::string provider, provider_title, offer, contract;
+  Known term_months;
+  std::string accelerator;
+  std::int64_t count = 0, nodes = 1;
+  std::string interconnect, region, country;
+  std::int64_t replicas = 1, gpus_per_replica = 1;
+  double concurrency_per_replica = 0, concurrency_total = 0;
+  double utilization = 0;  ///< share of the concurrency that fits
+  LayoutDocument layout;
+  std::string quality_format;
+  MemoryDocumentPart memory;
+  double at_concurrency = 1;  ///< in the whole deployment
+  std::string at_basis;       ///< `asked` or `all_that_fit`
+  LatencyDocument alone;
+  TimeDocument time;
+  CostDocument cost;
+  std::string price_observed_on;
+  Known price_age_days;
+  std::string price_confidence, price_source, vat;
+  bool pareto = false;
+  std::int64_t dominated_by = 0;
+};
+
+struct HardwareDocument {
+  std::string accelerator;
+  std::int64_t count = 0;
+  LayoutDocument layout;
+  std::optional<MemoryDocumentPart> memory;  ///< empty when rejected
+  std::optional<LatencyDocument> alone;
+  std::optional<TimeDocument> loaded;  ///< with every sequence that fits
+  std::string rule, needed, available, smallest_change;  ///< when rejected
+};
+
+struct RejectedDocument {
+  std::string provider, offer, rule, needed, available, smallest_change;
+};
+struct NoticeDocument {
+  std::string id, message;
+};
+/// What would change the answer.
+struct ChangeDocument {
+  std::string id;
+  std::string message;
+};
+
+struct EstimateDocument {
+  std::string command = "estimate";
+  CatalogStamp catalog;
+  std::string currency;
+  std::string vat;  ///< how prices are compared: excluded or included
+  ModelDocument model;
+  std::vector<JobValue> job;
+  std::string as_of;
+  std::string sort;
+  std::vector<HardwareDocument> hardware;
+  std::vector<OptionDocument> options;
+  std::vector<RejectedDocument> rejected;
+  std::vector<NoticeDocument> warnings;
+  std::vector<ChangeDocument> changes;
+  std::vector<ExplainedTerm> explanation;  ///< of the first option; empty unless asked for
+  std::int64_t shown_rows = 10;            ///< of a table; 0: all
+  bool best_of_each_provider = true;       ///< a table shows one option a provider
+};
+
+/// The footprint alone.
+struct MemoryReport {
+  CatalogStamp catalog;
+  ModelDocument model;
+  std::vector<JobValue> job;
+  std::vector<HardwareDocument> hardware;
+  std::vector<ExplainedTerm> explanation;
+  std::int64_t shown_rows = 0;
+};
+
+/// A list of records: columns and cells.
+struct Cell {
+  std::variant<std::monostate, bool, double, std::string> value;
+  Unit unit = Unit::none;
+};
+struct ListDocument {
+  std::string what;  ///< gpus, models, offers, providers
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::string note;  ///< below a table
+};
+
+/// One record with where each value is from.
+struct RecordDocument {
+  struct Field {
+    std::string name;
+    std::string value;
+    std::string mark;
+    std::string source;
+    std::string observed_on;
+    std::string layer;
+  };
+  std::string what;
+  std::string name;
+  std::vector<Field> fields;
+};
+
+struct ErrorDocument {
+  int status = 2;
+  std::vector<Problem> problems;
+};
+
+using Document = std::variant<EstimateDocument, MemoryReport, ListDocument, RecordDocument, ErrorDocument>;
+
+}  // namespace gpuplan

@@ -1,0 +1,25 @@
+#pragma once
+/// Renderings of a document. They see the document only.
+
+#include <gpuplan/report/document.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace gpuplan {
+
+struct TextStyle {
+  int width = 100;
+  bool color = false;
+  bool explain = false;
+};
+
+std::string render_table(const Document& document, const TextStyle& style);
+std::string render_json(const Document& document);
+/// RFC 4180, one row an option or record; nested values become dotted columns.
+std::string render_csv(const Document& document);
+
+/// Whether an expression over the JSON report holds; `best` is `options[0]`. Throws InputError on bad expressions.
+bool assertion_holds(const Document& document, std::string_view expression);
+
+}  // namespace gpuplan

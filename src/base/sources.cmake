@@ -1,0 +1,11 @@
+set(GPUPLAN_BASE_SOURCES
+  error.cpp
+  explain.cpp
+  expression.cpp
+  file.cpp
+  json.cpp
+  parse.cpp
+  reader.cpp
+  text.cpp
+  yaml.cpp
+)

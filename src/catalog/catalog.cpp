@@ -1,0 +1,134 @@
+#include <gpuplan/catalog/catalog.hpp>
+
+#include "dataset.hpp"
+#include "embedded.hpp"
+
+#include <gpuplan/base/text.hpp>
+
+#include <algorithm>
+
+namespace gpuplan {
+namespace {
+
+template <class R>
+bool answers_to(const R& record, const std::string& key) {
+  if (lookup_key(record.name) == key) return true;
+  return std::any_of(record.aliases.begin(), record.aliases.end(), [&](Text alias) { return lookup_key(alias) == key; });
+}
+
+template <class R>
+const R* find(std::span<const R> records, std::string_view name) {
+  const std::string key = lookup_key(name);
+  const auto found = std::find_if(records.begin(), records.end(), [&](const R& r) { return answers_to(r, key); });
+  return found == records.end() ? nullptr : &*found;
+}
+
+template <class R>
+std::string nearest(std::span<const R> records, std::string_view name) {
+  std::vector<std::string_view> candidates;
+  for (const R& record : records) {
+    candidates.push_back(record.name);
+    candidates.insert(candidates.end(), record.aliases.begin(), record.aliases.end());
+  }
+  return nearest_name(name, candidates);
+}
+
+}  // namespace
+
+const Source& Catalog::source(SourceId id) const {
+  GPUPLAN_ASSERT(id < view_.sources.size(), "a source id comes from this catalogue");
+  return view_.sources[id];
+}
+
+void Catalog::index() {
+  for (std::size_t i = 0; i < view_.accelerators.size(); ++i) {
+    const Accelerator& gpu = view_.accelerators[i];
+    accelerator_index_.emplace(lookup_key(gpu.name), i);
+    for (const Text alias : gpu.aliases) accelerator_index_.emplace(lookup_key(alias), i);
+  }
+  std::vector<Bytes> shares;
+  for (const Accelerator& gpu : view_.accelerators) {
+    if (gpu.memory.known() && gpu.visible_memory.known()) shares.push_back(gpu.memory.value - gpu.visible_memory.value);
+  }
+  std::sort(shares.begin(), shares.end());
+  if (!shares.empty()) driver_share_ = shares[shares.size() / 2];
+}
+
+Fact<Bytes> Catalog::visible_memory(const Accelerator& gpu) const {
+  if (gpu.visible_memory.known()) return gpu.visible_memory;
+  if (gpu.memory.known()) return {gpu.memory.value - driver_share_, Mark::derived, gpu.memory.source};
+  return gpu.memory_label;
+}
+
+const Accelerator* Catalog::find_accelerator(std::string_view name) const {
+  const auto found = accelerator_index_.find(lookup_key(name));
+  return found == accelerator_index_.end() ? nullptr : &view_.accelerators[found->second];
+}
+const Link* Catalog::find_link(std::string_view name) const { return find(view_.links, name); }
+const NodeDesign* Catalog::find_node(std::string_view name) const { return find(view_.nodes, name); }
+const ModelPreset* Catalog::find_model(std::string_view name) const { return find(view_.models, name); }
+const Engine* Catalog::find_engine(std::string_view name) const { return find(view_.engines, name); }
+const Provider* Catalog::find_provider(std::string_view name) const {
+  if (const Provider* provider = find(view_.providers, name)) return provider;
+  const std::string key = lookup_key(name);
+  const auto found = std::find_if(view_.providers.begin(), view_.providers.end(),
+                                  [&](const Provider& p) { return lookup_key(p.title) == key; });
+  return found == view_.providers.end() ? nullptr : &*found;
+}
+const CurrencyRate* Catalog::find_currency(std::string_view code) const {
+  const std::string key = to_lower(code);
+  const auto found = std::find_if(view_.currencies.begin(), view_.currencies.end(),
+                                  [&](const CurrencyRate& r) { return to_lower(r.currency) == key; });
+  return found == view_.currencies.end() ? nullptr : &*found;
+}
+
+std::vector<const Accelerator*> Catalog::select_accelerators(std::string_view name) const {
+  if (const Accelerator* one = find_accelerator(name)) return {one};
+  std::vector<const Accelerator*> members;
+  const std::string key = lookup_key(name);
+  for (const Accelerator& gpu : view_.accelerators) {
+    if (lookup_key(gpu.family) == key) members.push_back(&gpu);
+  }
+  return members;
+}
+
+std::string Catalog::nearest_accelerator(std::string_view name) const {
+  std::vector<std::string_view> candidates;
+  for (const Accelerator& gpu : view_.accelerators) {
+    candidates.push_back(gpu.name);
+    candidates.push_back(gpu.family);
+    candidates.insert(candidates.end(), gpu.aliases.begin(), gpu.aliases.end());
+  }
+  return nearest_name(name, candidates);
+}
+std::string Catalog::nearest_model(std::string_view name) const { return nearest(view_.models, name); }
+std::string Catalog::nearest_engine(std::string_view name) const { return nearest(view_.engines, name); }
+std::string Catalog::nearest_provider(std::string_view name) const { return nearest(view_.providers, name); }
+std::string Catalog::nearest_currency(std::string_view name) const {
+  std::vector<std::string_view> candidates;
+  for (const CurrencyRate& rate : view_.currencies) candidates.push_back(rate.currency);
+  return nearest_name(name, candidates);
+}
+
+Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner) {
+  Catalog catalog;
+  catalog.view_ = view;
+  catalog.owner_ = std::move(owner);
+  catalog.index();
+  return catalog;
+}
+
+Catalog load_catalog(const std::vector<CatalogFile>& files) {
+  if (files.empty()) return catalog_from(built_in_catalog(), nullptr);
+  auto dataset = std::make_shared<Dataset>(built_in_catalog());
+  for (const CatalogFile& file : files) {
+    const std::string text = read_text_file(file.path);
+    read_facts(*dataset, parse_yaml(text, file.path), file.path, file.layer);
+    check_facts(*dataset, file.path);
+    dataset->hash = content_hash(text, dataset->hash);
+  }
+  const CatalogView view = dataset->view();
+  return catalog_from(view, dataset);
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,50 @@
+#include "dataset.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace gpuplan {
+
+Dataset::Dataset(const CatalogView& base)
+    : hash(base.hash),
+      accelerators(base.accelerators.begin(), base.accelerators.end()),
+      links(base.links.begin(), base.links.end()),
+      nodes(base.nodes.begin(), base.nodes.end()),
+      models(base.models.begin(), base.models.end()),
+      engines(base.engines.begin(), base.engines.end()),
+      providers(base.providers.begin(), base.providers.end()),
+      currencies(base.currencies.begin(), base.currencies.end()),
+      sources(base.sources.begin(), base.sources.end()) {}
+
+Text Dataset::keep(std::string_view text) {
+  if (text.empty()) return {};
+  return texts_.emplace_back(text);
+}
+
+SourceId Dataset::source(std::string_view text, std::string_view observed_on, Layer layer) {
+  auto key = std::tuple(std::string(text), std::string(observed_on), layer);
+  const auto found = source_ids_.find(key);
+  if (found != source_ids_.end()) return found->second;
+  GPUPLAN_ASSERT(sources.size() < std::numeric_limits<SourceId>::max(), "fewer than 65536 sources");
+  const auto id = static_cast<SourceId>(sources.size());
+  sources.push_back({keep(text), keep(observed_on), layer});
+  source_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+CatalogView Dataset::view() const {
+  return {accelerators, links, nodes, models, engines, providers, currencies, sources, hash};
+}
+
+std::string content_hash(std::string_view text, std::string_view seed) {
+  std::uint64_t h = 14695981039346656037ULL;
+  for (const std::string_view part : {seed, text}) {
+    for (const char c : part) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out(16, '0');
+  for (int i = 15; i >= 0; --i, h >>= 4) out[static_cast<std::size_t>(i)] = kDigits[h & 15U];
+  return out;
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,60 @@
+#pragma once
+// The catalogue while it is being put together: records in vectors, their texts in an arena, sources interned.
+
+#include <gpuplan/base/reader.hpp>
+#include <gpuplan/catalog/catalog.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gpuplan {
+
+class Dataset {
+ public:
+  Dataset() = default;
+  explicit Dataset(const CatalogView& base);
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  Text keep(std::string_view text);
+  template <class T>
+  std::span<const T> keep_list(std::vector<T> items) {
+    auto owned = std::make_shared<const std::vector<T>>(std::move(items));
+    lists_.push_back(owned);
+    return *owned;
+  }
+  SourceId source(std::string_view text, std::string_view observed_on, Layer layer);
+
+  [[nodiscard]] CatalogView view() const;
+  std::string hash;
+
+  std::vector<Accelerator> accelerators;
+  std::vector<Link> links;
+  std::vector<NodeDesign> nodes;
+  std::vector<ModelPreset> models;
+  std::vector<Engine> engines;
+  std::vector<Provider> providers;
+  std::vector<CurrencyRate> currencies;
+  std::vector<Source> sources;
+
+ private:
+  std::deque<std::string> texts_;
+  std::deque<std::shared_ptr<const void>> lists_;
+  std::map<std::tuple<std::string, std::string, Layer>, SourceId> source_ids_;
+};
+
+// Reads one document of facts into the dataset: new records are added, fields of known ones overridden.
+// Throws InputError with every problem.
+void read_facts(Dataset& into, const Node& document, std::string_view origin, Layer layer);
+
+// Cross-references and plausibility: names unique, links and accelerators exist, prices positive. Throws InputError.
+void check_facts(const Dataset& dataset, std::string_view origin);
+
+// FNV-1a over `text`, continuing from `seed`, as 16 hexadecimal digits.
+std::string content_hash(std::string_view text, std::string_view seed = {});
+
+}  // namespace gpuplan

@@ -1,0 +1,365 @@
+#pragma once
+// The fields of every record: YAML name, unit and member, in the order of the struct. Reading, layering, compiling in and
+// showing all walk these tables, so a new field is one line here and one member in records.hpp.
+
+#include "names.hpp"
+
+#include <gpuplan/catalog/records.hpp>
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace gpuplan {
+
+// How a number in YAML becomes a value, and back.
+struct AsNumber {
+  static constexpr double make(double n) { return n; }
+  static constexpr double read(double v) { return v; }
+  static constexpr std::string_view unit = "";
+};
+struct AsCount {
+  static constexpr std::int64_t make(double n) { return static_cast<std::int64_t>(n); }
+  static constexpr double read(std::int64_t v) { return static_cast<double>(v); }
+  static constexpr std::string_view unit = "";
+};
+#define GPUPLAN_UNIT(Name, Type, maker, text)                                  \
+  struct Name {                                                                \
+    static constexpr Type make(double n) { return maker(n); }                  \
+    static constexpr double read(Type v) { return v / maker(1); }              \
+    static constexpr std::string_view unit = text;                             \
+  }
+GPUPLAN_UNIT(AsGib, Bytes, gibibytes, "GiB");
+GPUPLAN_UNIT(AsMib, Bytes, mebibytes, "MiB");
+GPUPLAN_UNIT(AsGb, Bytes, gigabytes, "GB");
+GPUPLAN_UNIT(AsMb, Bytes, megabytes, "MB");
+GPUPLAN_UNIT(AsGbPerS, BytesPerSecond, gigabytes_per_second, "GB/s");
+GPUPLAN_UNIT(AsGbitPerS, BytesPerSecond, gigabits_per_second, "Gb/s");
+GPUPLAN_UNIT(AsTflops, FlopPerSecond, teraflop_per_second, "TFLOP/s");
+GPUPLAN_UNIT(AsWatts, Watts, watts, "W");
+GPUPLAN_UNIT(AsSeconds, Seconds, seconds, "s");
+GPUPLAN_UNIT(AsMicroseconds, Seconds, microseconds, "us");
+#undef GPUPLAN_UNIT
+
+template <class R, class T>
+concept RecordOf = std::same_as<std::remove_const_t<R>, T>;
+
+template <class V, RecordOf<Accelerator> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.texts("aliases", r.aliases);
+  v.text("vendor", r.vendor);
+  v.text("architecture", r.architecture);
+  v.text("family", r.family);
+  v.text("form_factor", r.form_factor);
+  v.template fact<AsCount>("release_year", r.release_year);
+  v.template fact<AsGib>("memory_gib", r.memory);
+  v.template fact<AsGb>("memory_label_gb", r.memory_label);
+  v.template fact<AsGib>("cuda_visible_gib", r.visible_memory, Mark::measured);
+  v.text("memory_type", r.memory_type);
+  v.template fact<AsGbPerS>("memory_bandwidth_gb_per_s", r.memory_bandwidth);
+  v.template fact<AsTflops>("fp64_tflops", r.fp64);
+  v.template fact<AsTflops>("fp32_tflops", r.fp32);
+  v.template fact<AsTflops>("tf32_tflops", r.tf32);
+  v.template fact<AsTflops>("fp16_tflops", r.fp16);
+  v.template fact<AsTflops>("fp16_fp16acc_tflops", r.fp16_fp16acc);
+  v.template fact<AsTflops>("bf16_tflops", r.bf16);
+  v.template fact<AsTflops>("fp8_tflops", r.fp8);
+  v.template fact<AsTflops>("int8_tops", r.int8);
+  v.template fact<AsTflops>("int4_tops", r.int4);
+  v.template fact<AsTflops>("fp6_tflops", r.fp6);
+  v.template fact<AsTflops>("fp4_tflops", r.fp4);
+  v.template fact<AsMb>("l2_cache_mb", r.l2_cache);
+  v.template fact<AsCount>("sm_count", r.sm_count);
+  v.text("compute_capability", r.compute_capability);
+  v.template fact<AsWatts>("tdp_w", r.tdp);
+  v.text("scale_up_link", r.scale_up_link);
+  v.template fact<AsGbPerS>("scale_up_gb_per_s_per_direction", r.scale_up_bandwidth);
+  v.template fact<AsCount>("scale_up_domain", r.scale_up_domain);
+  v.text("host_link", r.host_link);
+  v.choice("peer_to_peer", r.peer_to_peer);
+  v.text("peer_to_peer_note", r.peer_to_peer_note);
+  v.text("min_cuda_version", r.min_cuda_version);
+  v.template fact<AsGbPerS>("stream_bandwidth_gb_per_s", r.stream_bandwidth, Mark::measured);
+  v.text("stream_bandwidth_method", r.stream_bandwidth_method);
+  v.template fact<AsTflops>("achieved_gemm_tflops", r.achieved_gemm, Mark::measured);
+  v.template fact<AsTflops>("achieved_gemm_fp8_tflops", r.achieved_gemm_fp8, Mark::measured);
+  v.text("achieved_gemm_source", r.achieved_gemm_source);
+  v.flag("memory_is_label", r.memory_is_label);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<Link> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.choice("category", r.category);
+  v.text("generation", r.generation);
+  v.template fact<AsGbPerS>("gb_per_s_per_direction", r.rate);
+  v.template fact<AsGbPerS>("gb_per_s_per_direction_per_link", r.rate_per_link);
+  v.template fact<AsCount>("links_per_device", r.links_per_device);
+  v.template fact<AsGbitPerS>("port_gbit_per_s", r.port_rate);
+  v.template fact<AsNumber>("all_reduce_efficiency", r.all_reduce_efficiency, Mark::measured);
+  v.template fact<AsNumber>("nvls_all_reduce_efficiency", r.in_network_all_reduce_efficiency, Mark::measured);
+  v.template fact<AsNumber>("point_to_point_efficiency", r.point_to_point_efficiency, Mark::measured);
+  v.template fact<AsMicroseconds>("all_reduce_latency_us_2", r.all_reduce_latency_2, Mark::measured);
+  v.template fact<AsMicroseconds>("all_reduce_latency_us_8", r.all_reduce_latency_8, Mark::measured);
+  v.truth("in_network_reduction", r.in_network_reduction);
+  v.text("achieved", r.achieved);
+  v.text("measured_source", r.measured_source);
+  v.text("platforms", r.platforms);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<NodeDesign> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.text("provider", r.provider);
+  v.texts("accelerators", r.accelerators);
+  v.text("gpu_text", r.accelerator_text);
+  v.template fact<AsCount>("count", r.count);
+  v.text("intra_topology", r.intra_topology);
+  v.template fact<AsGbPerS>("gb_per_s_per_direction_per_gpu", r.intra_rate);
+  v.text("fabric_link", r.fabric_link);
+  v.template fact<AsCount>("scale_up_domain", r.scale_up_domain);
+  v.text("nic_type", r.nic_type);
+  v.text("nic_link", r.nic_link);
+  v.template fact<AsCount>("nics", r.nics);
+  v.template fact<AsGbitPerS>("nic_gbit_per_s_each", r.nic_rate);
+  v.template fact<AsGbitPerS>("node_gbit_per_s", r.node_rate);
+  v.text("cpu", r.cpu);
+  v.template fact<AsCount>("cpu_sockets", r.cpu_sockets);
+  v.template fact<AsGb>("ram_gb", r.ram);
+  v.text("nvme", r.nvme);
+  v.choice("peer_to_peer", r.peer_to_peer);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<ModelPreset> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.texts("aliases", r.aliases);
+  v.text("family", r.family);
+  v.text("architecture", r.architecture);
+  v.template fact<AsCount>("layers", r.layers);
+  v.template fact<AsCount>("hidden_size", r.hidden_size);
+  v.template fact<AsCount>("heads", r.heads);
+  v.template fact<AsCount>("kv_heads", r.kv_heads);
+  v.template fact<AsCount>("head_dim", r.head_dim);
+  v.template fact<AsCount>("intermediate_size", r.intermediate_size);
+  v.template fact<AsCount>("vocab_size", r.vocab_size);
+  v.template fact<AsCount>("max_position", r.max_position);
+  v.flag("tied_embeddings", r.tied_embeddings);
+  v.flag("gated_mlp", r.gated_mlp);
+  v.flag("qkv_bias", r.qkv_bias);
+  v.flag("output_bias", r.output_bias);
+  v.flag("mlp_bias", r.mlp_bias);
+  v.flag("head_bias", r.head_bias);
+  v.flag("learned_positions", r.learned_positions);
+  v.template fact<AsCount>("position_offset", r.position_offset);
+  v.flag("attention_sinks", r.attention_sinks);
+  v.flag("parallel_blocks", r.parallel_blocks);
+  v.choice("norm", r.norm);
+  v.choice("qk_norm", r.qk_norm);
+  v.template fact<AsCount>("norms_per_layer", r.norms_per_layer);
+  v.template fact<AsCount>("sliding_window", r.sliding_window);
+  v.template fact<AsCount>("windowed_layers", r.windowed_layers);
+  v.template fact<AsCount>("experts", r.experts);
+  v.template fact<AsCount>("experts_per_token", r.experts_per_token);
+  v.template fact<AsCount>("shared_experts", r.shared_experts);
+  v.template fact<AsCount>("expert_intermediate_size", r.expert_intermediate_size);
+  v.template fact<AsCount>("shared_expert_intermediate_size", r.shared_expert_intermediate_size);
+  v.template fact<AsCount>("dense_layers", r.dense_layers);
+  v.flag("router_bias", r.router_bias);
+  v.flag("expert_bias", r.expert_bias);
+  v.flag("shared_expert_gate", r.shared_expert_gate);
+  v.template fact<AsCount>("kv_lora_rank", r.kv_lora_rank);
+  v.template fact<AsCount>("q_lora_rank", r.q_lora_rank);
+  v.template fact<AsCount>("qk_nope_head_dim", r.qk_nope_head_dim);
+  v.template fact<AsCount>("qk_rope_head_dim", r.qk_rope_head_dim);
+  v.template fact<AsCount>("v_head_dim", r.v_head_dim);
+  v.template fact<AsCount>("parameters", r.parameters);
+  v.template fact<AsCount>("active_parameters", r.active_parameters);
+  v.text("native_format", r.native_format);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<EngineFormat> R>
+void visit_fields(V& v, R& r) {
+  v.name("format", r.format);
+  v.text("compute_capability", r.compute_capability);
+  v.texts("vendors", r.vendors);
+}
+template <class V, RecordOf<EngineInterval> R>
+void visit_fields(V& v, R& r) {
+  v.name("regime", r.regime);
+  v.template fact<AsNumber>("low", r.low, Mark::derived);
+  v.template fact<AsNumber>("high", r.high, Mark::derived);
+  v.template fact<AsCount>("rows", r.rows);
+  v.template fact<AsCount>("sources", r.sources);
+}
+
+template <class V, RecordOf<Engine> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.text("version", r.version);
+  v.texts("vendors", r.vendors);
+  v.text("min_compute_capability", r.min_compute_capability);
+  v.template fact<AsNumber>("memory_fraction", r.memory_fraction);
+  v.flag("preallocates", r.preallocates);
+  v.template fact<AsCount>("kv_block_tokens", r.kv_block_tokens);
+  v.flag("windowed_kv", r.windowed_kv);
+  v.template fact<AsCount>("max_sequences", r.max_sequences);
+  v.template fact<AsCount>("max_batched_tokens", r.max_batched_tokens);
+  v.template fact<AsGib>("context_gib", r.context);
+  v.template fact<AsGib>("workspace_gib", r.workspace);
+  v.template fact<AsGib>("graphs_gib", r.graphs);
+  v.template fact<AsGib>("communication_gib", r.communication);
+  v.template fact<AsNumber>("sampler_bytes_per_logit", r.sampler_bytes_per_logit);
+  v.template fact<AsNumber>("activation_copies", r.activation_copies);
+  v.template fact<AsNumber>("overhead_low", r.overhead_low, Mark::derived);
+  v.template fact<AsNumber>("overhead_high", r.overhead_high, Mark::derived);
+  v.template fact<AsNumber>("compute_efficiency", r.compute_efficiency, Mark::derived);
+  v.template fact<AsNumber>("dequantized_efficiency", r.dequantized_efficiency, Mark::derived);
+  v.template fact<AsNumber>("bandwidth_efficiency", r.bandwidth_efficiency, Mark::derived);
+  v.template fact<AsNumber>("attention_efficiency", r.attention_efficiency, Mark::derived);
+  v.template fact<AsNumber>("overlap", r.overlap, Mark::derived);
+  v.template fact<AsMicroseconds>("launch_us", r.launch, Mark::derived);
+  v.template fact<AsMicroseconds>("step_us", r.step, Mark::derived);
+  v.template fact<AsMicroseconds>("request_us", r.request, Mark::derived);
+  v.nested("formats", r.formats);
+  v.nested("intervals", r.intervals);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<Offer> R>
+void visit_fields(V& v, R& r) {
+  v.name("id", r.id);
+  v.text("provider", r.provider);
+  v.text("gpu", r.gpu);
+  v.template fact<AsCount>("count", r.count);
+  v.text("count_source", r.count_source);
+  v.choice("scope", r.scope);
+  v.flag("includes_host", r.includes_host);
+  v.flag("marketplace", r.marketplace);
+  v.choice("contract", r.contract);
+  v.text("term", r.term);
+  v.template fact<AsNumber>("term_months", r.term_months);
+  v.template fact<AsNumber>("price", r.price);
+  v.text("currency", r.currency);
+  v.choice("unit", r.unit);
+  v.choice("vat", r.vat);
+  v.text("region", r.region);
+  v.text("country", r.country);
+  v.text("interconnect", r.interconnect);
+  v.template fact<AsGbitPerS>("network_gbit_per_s", r.network);
+  v.template fact<AsNumber>("vcpus", r.vcpus);
+  v.template fact<AsGb>("ram_gb", r.ram);
+  v.template fact<AsGb>("storage_gb", r.storage);
+  v.text("product", r.product);
+  v.choice("confidence", r.confidence);
+  v.flag("rankable", r.rankable);
+  v.text("why_not", r.why_not);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<HostParts> R>
+void visit_fields(V& v, R& r) {
+  v.text("currency", r.currency);
+  v.choice("vat", r.vat);
+  v.template fact<AsNumber>("vcpu_per_hour", r.vcpu_per_hour);
+  v.template fact<AsNumber>("ram_gib_per_hour", r.ram_gib_per_hour);
+  v.template fact<AsNumber>("disk_gb_month", r.disk_gb_month);
+  v.template fact<AsNumber>("vcpu_per_hour_spot", r.vcpu_per_hour_spot);
+  v.template fact<AsNumber>("ram_gib_per_hour_spot", r.ram_gib_per_hour_spot);
+  v.template fact<AsNumber>("vcpus_per_gpu", r.vcpus_per_gpu);
+  v.template fact<AsNumber>("ram_gib_per_gpu", r.ram_gib_per_gpu);
+  v.template fact<AsNumber>("disk_gb_per_instance", r.disk_gb_per_instance);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+template <class V, RecordOf<TokenPrice> R>
+void visit_fields(V& v, R& r) {
+  v.name("model", r.model);
+  v.template fact<AsNumber>("input_per_1m", r.input_per_1m);
+  v.template fact<AsNumber>("output_per_1m", r.output_per_1m);
+  v.text("currency", r.currency);
+  v.choice("vat", r.vat);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+template <class V, RecordOf<StoragePrice> R>
+void visit_fields(V& v, R& r) {
+  v.name("product", r.product);
+  v.template fact<AsNumber>("price", r.price);
+  v.text("currency", r.currency);
+  v.text("unit", r.unit);
+  v.choice("vat", r.vat);
+  v.text("region", r.region);
+  v.source(r.source);
+}
+template <class V, RecordOf<CpuServer> R>
+void visit_fields(V& v, R& r) {
+  v.name("product", r.product);
+  v.template fact<AsNumber>("vcpus", r.vcpus);
+  v.template fact<AsGb>("ram_gb", r.ram);
+  v.template fact<AsNumber>("price", r.price);
+  v.text("currency", r.currency);
+  v.choice("unit", r.unit);
+  v.choice("vat", r.vat);
+  v.text("region", r.region);
+  v.text("country", r.country);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<Provider> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.text("country", r.country);
+  v.flag("marketplace", r.marketplace);
+  v.flag("price_on_request", r.price_on_request);
+  v.template fact<AsNumber>("hours_per_month", r.hours_per_month);
+  v.template fact<AsSeconds>("billing_granularity_s", r.billing_granularity);
+  v.template fact<AsNumber>("vat_percent", r.vat_percent);
+  v.nested("host_parts", r.host_parts);
+  v.nested("offers", r.offers);
+  v.nested("token_apis", r.token_apis);
+  v.nested("storage", r.storage);
+  v.nested("cpu_servers", r.cpu_servers);
+  v.text("notes", r.notes);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<CurrencyRate> R>
+void visit_fields(V& v, R& r) {
+  v.name("currency", r.currency);
+  v.template fact<AsNumber>("per_usd", r.per_usd);
+  v.source(r.source);
+}
+
+// The key of the list in YAML, and what one record is called in messages.
+template <class R>
+inline constexpr std::string_view list_key = "";
+template <> inline constexpr std::string_view list_key<Accelerator> = "accelerators";
+template <> inline constexpr std::string_view list_key<Link> = "links";
+template <> inline constexpr std::string_view list_key<NodeDesign> = "nodes";
+template <> inline constexpr std::string_view list_key<ModelPreset> = "models";
+template <> inline constexpr std::string_view list_key<Engine> = "engines";
+template <> inline constexpr std::string_view list_key<Provider> = "providers";
+template <> inline constexpr std::string_view list_key<CurrencyRate> = "rates";
+
+}  // namespace gpuplan

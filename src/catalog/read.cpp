@@ -1,0 +1,193 @@
+#include "dataset.hpp"
+#include "fields.hpp"
+
+#include <gpuplan/base/parse.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace gpuplan {
+namespace {
+
+struct FileContext {
+  Dataset& dataset;
+  Layer layer;
+  std::string collected_on;  // the day of facts whose own source gives none
+};
+
+// Walks a record's fields and takes from the document those that stand there.
+class ReadVisitor {
+ public:
+  ReadVisitor(Reader& in, FileContext& context) : in_(in), context_(context) {
+    for (auto& field : in.list("derived", parse_text)) derived_.insert(std::move(field));
+    for (auto& field : in.list("from_memory", parse_text)) from_memory_.insert(std::move(field));
+    const auto source = in.optional("source", parse_text);
+    const auto observed = in.optional("observed_on", parse_observed);
+    says_source_ = source.has_value() || observed.has_value();
+    source_ = context.dataset.source(source.value_or(context.layer == Layer::built_in ? "" : in.place().origin),
+                                     observed.value_or(context.collected_on), context.layer);
+  }
+
+  void name(std::string_view key, Text& member) {
+    if (auto text = in_.required(key, parse_text); !text.empty()) member = context_.dataset.keep(text);
+  }
+  void text(std::string_view key, Text& member) {
+    if (auto value = in_.optional(key, parse_text)) member = context_.dataset.keep(*value);
+  }
+  void texts(std::string_view key, Texts& member) {
+    if (!in_.has(key)) return;
+    std::vector<Text> kept;
+    for (const auto& value : in_.list(key, parse_text)) kept.push_back(context_.dataset.keep(value));
+    member = context_.dataset.keep_list(std::move(kept));
+  }
+  template <class Unit, class T>
+  void fact(std::string_view key, Fact<T>& member, Mark mark = Mark::published) {
+    const auto parse = [](std::string_view text) {
+      if constexpr (std::same_as<T, std::int64_t>) {
+        return parse_count_or_zero(text);
+      } else {
+        return parse_non_negative(text);
+      }
+    };
+    if (auto value = in_.optional(key, parse)) {
+      set(key, member, mark, Unit::make(static_cast<double>(*value)));
+      if constexpr (std::same_as<T, std::int64_t>) member.value = *value;
+    }
+  }
+  void truth(std::string_view key, Fact<bool>& member) {
+    if (auto value = in_.optional(key, parse_bool)) set(key, member, Mark::published, *value);
+  }
+  void flag(std::string_view key, bool& member) {
+    if (auto value = in_.optional(key, parse_bool)) member = *value;
+  }
+  template <class E>
+  void choice(std::string_view key, E& member) {
+    if (auto value = in_.optional(key, parse_enum<E>)) member = *value;
+  }
+  template <class N>
+  void nested(std::string_view key, std::span<const N>& member) {
+    if (!in_.has(key)) return;
+    std::vector<N> records;
+    for (Reader& reader : children(key)) {
+      N record{};
+      ReadVisitor visitor(reader, context_);
+      visit_fields(visitor, record);
+      reader.done();
+      records.push_back(record);
+    }
+    member = context_.dataset.keep_list(std::move(records));
+  }
+  void source(SourceId& member) {
+    if (says_source_ || member == 0) member = source_;
+  }
+
+ private:
+  static Parsed<std::string> parse_observed(std::string_view text) {
+    const auto date = parse_date(text);
+    if (!date.value) return Parsed<std::string>::fail(date.message, date.expected);
+    return Parsed<std::string>::ok(std::string(text));
+  }
+  std::vector<Reader> children(std::string_view key) {
+    if (in_.node().find(key)->kind == Node::Kind::mapping) return {*in_.child(key)};
+    return in_.each(key);
+  }
+  template <class T>
+  void set(std::string_view key, Fact<T>& member, Mark mark, T value) {
+    if (derived_.contains(key)) mark = Mark::derived;
+    if (from_memory_.contains(key) || from_memory_.contains("all")) mark = Mark::from_memory;
+    member = {value, mark, source_};
+  }
+
+  Reader& in_;
+  FileContext& context_;
+  std::set<std::string, std::less<>> derived_;
+  std::set<std::string, std::less<>> from_memory_;
+  SourceId source_ = 0;
+  bool says_source_ = false;
+};
+
+Text key_of(const CurrencyRate& record) { return record.currency; }
+template <class R>
+Text key_of(const R& record) {
+  return record.name;
+}
+template <class R>
+concept HasAliases = requires(const R& record) { record.aliases; };
+
+template <class R>
+bool answers_to(const R& record, const std::string& key) {
+  if (lookup_key(key_of(record)) == key) return true;
+  if constexpr (HasAliases<R>) {
+    return std::any_of(record.aliases.begin(), record.aliases.end(),
+                       [&](Text alias) { return lookup_key(alias) == key; });
+  }
+  return false;
+}
+
+template <class R>
+constexpr std::string_view name_field() {
+  return std::same_as<R, CurrencyRate> ? "currency" : "name";
+}
+
+template <class R>
+R* known_record(std::vector<R>& records, const Reader& reader) {
+  const Node* name = reader.node().find(name_field<R>());
+  if (!name) return nullptr;
+  const std::string key = lookup_key(name->scalar);
+  const auto found = std::find_if(records.begin(), records.end(), [&](const R& r) { return answers_to(r, key); });
+  return found == records.end() ? nullptr : &*found;
+}
+
+template <class R>
+void read_list(std::vector<R>& records, Reader& in, FileContext& context) {
+  for (Reader& reader : in.each(list_key<R>)) {
+    // Built-in files may not say a name twice: check_facts finds that; a user's file overrides.
+    R* known = context.layer == Layer::built_in ? nullptr : known_record(records, reader);
+    R record = known ? *known : R{};
+    const Text name = known ? key_of(*known) : Text{};
+    ReadVisitor visitor(reader, context);
+    visit_fields(visitor, record);
+    if constexpr (std::same_as<R, CurrencyRate>) {
+      if (known) record.currency = name;
+    } else {
+      if (known) record.name = name;
+    }
+    reader.done();
+    if (known) {
+      *known = record;
+    } else {
+      records.push_back(record);
+    }
+  }
+}
+
+// Offers carry their provider's name, so that one of them can be looked at alone.
+void name_providers_of_offers(Dataset& dataset) {
+  for (Provider& provider : dataset.providers) {
+    std::vector<Offer> offers(provider.offers.begin(), provider.offers.end());
+    for (Offer& offer : offers) offer.provider = provider.name;
+    provider.offers = dataset.keep_list(std::move(offers));
+  }
+}
+
+}  // namespace
+
+void read_facts(Dataset& into, const Node& document, std::string_view origin, Layer layer) {
+  Reader in(document, origin);
+  if (into.sources.empty()) into.sources.push_back({"no source", "", Layer::built_in});  // id 0
+  FileContext context{into, layer, in.optional("collected_on", parse_text).value_or("")};
+  in.ignore("base");
+  read_list(into.accelerators, in, context);
+  read_list(into.links, in, context);
+  read_list(into.nodes, in, context);
+  read_list(into.models, in, context);
+  read_list(into.engines, in, context);
+  const bool offers_changed = in.has(list_key<Provider>);
+  read_list(into.providers, in, context);
+  if (offers_changed) name_providers_of_offers(into);
+  read_list(into.currencies, in, context);
+  in.done();
+  in.finish();
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,11 @@
+# What the generator needs too: YAML to typed records.
+set(GPUPLAN_CATALOG_FACTS_SOURCES
+  check.cpp
+  dataset.cpp
+  names.cpp
+  read.cpp
+)
+set(GPUPLAN_CATALOG_SOURCES
+  catalog.cpp
+  show.cpp
+)

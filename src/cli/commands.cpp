@@ -1,0 +1,55 @@
+#include "commands.hpp"
+
+namespace gpuplan::cli {
+namespace {
+
+constexpr std::string_view kEstimateFlags[] = {"model",   "job",     "dtype",  "kv-dtype", "context",  "input",    "output",  "concurrency", "engine",
+                                               "gpu",     "count",   "provider", "contract", "region",   "country",  "currency", "vat",       "as-of",
+                                               "sort",    "top",     "format", "explain",  "assert",   "file",     "output-file", "catalog", "help"};
+constexpr std::string_view kMemoryFlags[] = {"model", "job",   "dtype",  "kv-dtype", "context", "input", "output",      "concurrency", "engine",
+                                             "gpu",   "count", "top",    "format",   "explain", "assert", "file", "output-file", "catalog", "help"};
+constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
+constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region", "country", "currency", "vat", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kProviderFlags[] = {"provider", "country", "as-of", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kHelpFlags[] = {"man", "help"};
+
+constexpr std::string_view kEstimateExamples[] = {
+    "gpuplan estimate --model llama-70b --dtype int4",
+    "gpuplan estimate --model qwen3-32b --dtype fp8 --concurrency 64 --country RU --currency RUB --vat include",
+    "gpuplan estimate -f examples/chat.yaml --format json --assert 'best.cost.per_hour<=10'"};
+constexpr std::string_view kMemoryExamples[] = {"gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
+                                                "gpuplan memory --model deepseek-v3 --gpu H200 --explain"};
+constexpr std::string_view kGpuExamples[] = {"gpuplan gpus --gpu H100", "gpuplan gpus show L40S"};
+constexpr std::string_view kModelExamples[] = {"gpuplan models qwen3", "gpuplan models show llama-70b"};
+constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --country RU --currency RUB --vat include"};
+constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
+
+constexpr Command kCommands[] = {
+    {"estimate", "what a model needs, which hardware and layout fits, how fast it is and what it costs at each provider",
+     "Answers in one sentence, then shows how it comes about: the model's exact weights, memory term by term, times with 80 % intervals, "
+     "and the options of all providers, ranked. Prices are compared without VAT unless asked otherwise.",
+     kEstimateFlags, "", kEstimateExamples, run_estimate},
+    {"memory", "the footprint of a model on one device of each accelerator, term by term",
+     "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests fit at once.",
+     kMemoryFlags, "", kMemoryExamples, run_memory},
+    {"gpus", "list accelerators, or show one with the source of each fact", "", kGpuFlags, "[TEXT | show NAME]", kGpuExamples, run_gpus},
+    {"models", "list model presets, or show one with its tensors", "", kModelFlags, "[TEXT | show NAME]", kModelExamples, run_models},
+    {"offers", "list what can be rented, cheapest GPU hour first, or show one", "", kOfferFlags, "[TEXT | show ID]", kOfferExamples, run_offers},
+    {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags, "[TEXT | show NAME]",
+     kProviderExamples, run_providers},
+    {"help", "explain a command", "", kHelpFlags, "[COMMAND]", {}, nullptr},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+}  // namespace gpuplan::cli

@@ -1,0 +1,58 @@
+#pragma once
+// The one table of commands.
+
+#include "options.hpp"
+
+#include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/report/document.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuplan::cli {
+
+// What a command is given of the world beside its options.
+struct Environment {
+  Date today;
+  std::string home;
+  std::string config_home;  ///< $XDG_CONFIG_HOME, empty when unset
+  bool color = false;
+  int width = 100;
+};
+
+// The outcome of a command: a document and the exit status that goes with it.
+struct Outcome {
+  Document document;
+  int status = 0;
+  std::vector<std::string> notices;  ///< for standard error
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view description;
+  std::span<const std::string_view> flags;     ///< names from the table of flags
+  std::string_view words;                      ///< positional arguments as help shows them
+  std::span<const std::string_view> examples;
+  Outcome (*run)(const Options&, const Environment&);  ///< null: handled by the program itself (help)
+};
+
+std::span<const Command> commands();
+const Command* find_command(std::string_view name);
+
+Outcome run_estimate(const Options& options, const Environment& environment);
+Outcome run_memory(const Options& options, const Environment& environment);
+Outcome run_gpus(const Options& options, const Environment& environment);
+Outcome run_models(const Options& options, const Environment& environment);
+Outcome run_offers(const Options& options, const Environment& environment);
+Outcome run_providers(const Options& options, const Environment& environment);
+
+// The catalogue with the layers that the environment and --catalog name.
+Catalog load_layers(const Options& options, const Environment& environment);
+
+std::string help_text(const Command* command);
+std::string man_page();
+
+}  // namespace gpuplan::cli

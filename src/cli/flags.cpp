@@ -1,0 +1,135 @@
+#include "flags.hpp"
+
+#include <gpuplan/base/parse.hpp>
+#include <gpuplan/base/text.hpp>
+
+#include <array>
+
+namespace gpuplan::cli {
+namespace {
+
+using Outcome = std::optional<Problem>;
+
+template <class T, class Set>
+Outcome take(const Parsed<T>& parsed, Set set) {
+  if (!parsed.value) return Problem{parsed.id, parsed.message, std::nullopt, parsed.expected, parsed.nearest, {}};
+  set(*parsed.value);
+  return std::nullopt;
+}
+
+template <class T>
+void said(Setting<T>& setting, T value) {
+  setting = {std::move(value), false};
+}
+
+Outcome take_text(std::string_view text, std::string& into) {
+  return take(parse_text(text), [&](const std::string& value) { into = value; });
+}
+
+Outcome take_list(std::string_view text, std::vector<std::string>& into) {
+  return take(parse_text(text), [&](const std::string& value) {
+    for (auto& part : split(value, ',')) into.push_back(std::move(part));
+  });
+}
+
+Outcome take_contracts(std::string_view text, std::vector<Contract>& into) {
+  for (const auto& part : split(text, ',')) {
+    if (auto problem = take(parse_contract(part), [&](Contract value) { into.push_back(value); })) return problem;
+  }
+  return std::nullopt;
+}
+
+template <class E, std::size_t N>
+Parsed<E> one_of(std::string_view text, const std::array<std::pair<std::string_view, E>, N>& words) {
+  std::vector<std::string> all;
+  std::vector<std::string_view> views;
+  for (const auto& [word, value] : words) {
+    if (word == text) return Parsed<E>::ok(value);
+    all.emplace_back(word);
+    views.push_back(word);
+  }
+  return Parsed<E>::fail("unknown value '" + std::string(text) + "'", join(all, ", "), nearest_name(text, views), "input.unknown_name");
+}
+
+Outcome take_country(std::string_view text, std::string& into) {
+  if (text.size() != 2) return Problem{"input.bad_value", "bad country '" + std::string(text) + "'", std::nullopt, "two letters, such as RU or DE", {}, {}};
+  into = text;
+  return std::nullopt;
+}
+
+constexpr std::array<std::pair<std::string_view, Format>, 3> kFormats = {
+    {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}}};
+constexpr std::array<std::pair<std::string_view, VatHandling>, 2> kVat = {
+    {{"exclude", VatHandling::exclude}, {"include", VatHandling::include}}};
+
+constexpr Flag kFlags[] = {
+    {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models')", "", true,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); }); }},
+    {"job", 0, "KIND", "what is to be done: serve", "serve", true,
+     [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
+    {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own", true,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.dtype, v); }); }},
+    {"kv-dtype", 0, "FORMAT", "how keys and values are stored: bf16, fp8, int8, …", "bf16", true,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); }); }},
+    {"context", 0, "TOKENS", "positions that a request may come to hold", "4096", true,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.context, v); }); }},
+    {"input", 0, "TOKENS", "prompt of a request", "1024", true,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.input, v); }); }},
+    {"output", 0, "TOKENS", "tokens that a request generates", "256", true,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.output, v); }); }},
+    {"concurrency", 0, "N", "requests in flight that must be carried; times are given at this load, else at all that fit", "1", true,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.concurrency, v); }); }},
+    {"engine", 0, "NAME", "the inference engine", "vllm", true,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); }); }},
+    {"gpu", 0, "NAME[,…]", "only these accelerators; a family's name selects all its members", "", true,
+     [](Options& o, std::string_view t) { return take_list(t, o.gpus); }},
+    {"count", 0, "N", "exactly so many accelerators in all", "", true,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
+    {"provider", 0, "NAME[,…]", "only these providers", "", true,
+     [](Options& o, std::string_view t) { return take_list(t, o.providers); }},
+    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless", "", true,
+     [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }},
+    {"region", 0, "TEXT", "only regions whose name holds this", "", true,
+     [](Options& o, std::string_view t) { return take_text(t, o.region); }},
+    {"country", 0, "CODE", "only offers in this country, two letters", "", true,
+     [](Options& o, std::string_view t) { return take_country(t, o.country); }},
+    {"currency", 0, "CODE", "currency of the answer", "USD", true,
+     [](Options& o, std::string_view t) { return take_text(t, o.currency); }},
+    {"vat", 0, "HOW", "compare prices without VAT or with it: exclude, include", "exclude", true,
+     [](Options& o, std::string_view t) { return take(one_of(t, kVat), [&](VatHandling v) { o.vat = v; }); }},
+    {"as-of", 0, "DATE", "the day from which ages are counted", "today", true,
+     [](Options& o, std::string_view t) { return take(parse_date(t), [&](Date v) { o.as_of = v; }); }},
+    {"sort", 0, "BY", "order of the options: cost (of a month), time (of a request), pareto", "cost", true,
+     [](Options& o, std::string_view t) { return take(parse_sort(t), [&](SortBy v) { o.sort = v; }); }},
+    {"top", 0, "N", "rows of a table, and options in JSON and CSV; 0: all", "10 rows, the best of each provider; all in JSON and CSV", true,
+     [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
+    {"format", 0, "FORMAT", "table, json or csv", "table", true,
+     [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},
+    {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true,
+     [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},
+    {"assert", 0, "EXPR", "exit with 4 unless this holds, e.g. 'best.cost.per_hour<=10'; may be repeated", "", true,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); }); }},
+    {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false,
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); }); }},
+    {"file", 'f', "FILE", "read flags from a job file (YAML or JSON; keys are the flags' names; - is standard input)", "", false,
+     [](Options& o, std::string_view t) { return take_text(t, o.job_file); }},
+    {"output-file", 'o', "FILE", "write the result there instead of standard output", "", false,
+     [](Options& o, std::string_view t) { return take_text(t, o.output_file); }},
+    {"man", 0, "", "print the manual page", "", false,
+     [](Options& o, std::string_view) { o.man = true; return Outcome{}; }},
+    {"help", 'h', "", "print this help", "", false,
+     [](Options& o, std::string_view) { o.help = true; return Outcome{}; }},
+};
+
+}  // namespace
+
+std::span<const Flag> flags() { return kFlags; }
+
+const Flag* find_flag(std::string_view name) {
+  for (const Flag& flag : kFlags) {
+    if (flag.name == name || (name.size() == 1 && flag.letter == name.front())) return &flag;
+  }
+  return nullptr;
+}
+
+}  // namespace gpuplan::cli

@@ -1,0 +1,57 @@
+#include "job_file.hpp"
+
+#include "flags.hpp"
+
+#include <gpuplan/base/reader.hpp>
+
+#include <algorithm>
+
+namespace gpuplan::cli {
+namespace {
+
+// Keys may be written with '_' for '-'.
+const Node* value_of(Reader& in, std::string_view flag, std::string& key) {
+  key = flag;
+  in.ignore(key);
+  if (const Node* node = in.node().find(key)) return node;
+  std::replace(key.begin(), key.end(), '-', '_');
+  if (key == flag) return nullptr;
+  const Node* node = in.node().find(key);
+  if (node) in.ignore(key);
+  return node;
+}
+
+void apply(Reader& in, const Flag& flag, const Node& node, Options& options) {
+  if (node.kind == Node::Kind::null) return;
+  if (node.kind != Node::Kind::scalar) {
+    in.problem({"input.bad_type", "'" + std::string(flag.name) + "' is not a single value", node.place, "one value or a list of values", {}, {}});
+    return;
+  }
+  if (auto problem = flag.apply(options, node.scalar)) {
+    problem->place = node.place;
+    in.problem(std::move(*problem));
+  }
+}
+
+}  // namespace
+
+void read_job_file(const std::string& path, const Command& command, Options& options) {
+  const Node root = read_document(path);
+  Reader in(root, path);
+  for (const std::string_view name : command.flags) {
+    const Flag& flag = *find_flag(name);
+    if (!flag.in_file) continue;
+    std::string key;
+    const Node* node = value_of(in, flag.name, key);
+    if (!node) continue;
+    if (node->kind == Node::Kind::sequence) {
+      for (const Node& item : node->items) apply(in, flag, item, options);
+    } else {
+      apply(in, flag, *node, options);
+    }
+  }
+  in.done();
+  in.finish();
+}
+
+}  // namespace gpuplan::cli

@@ -1,0 +1,100 @@
+#include "resolve.hpp"
+
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/report/build.hpp>
+
+namespace gpuplan::cli {
+namespace {
+
+// `show NAME` and `show "NAME WITH BLANKS"`: everything after the word.
+std::string shown_name(const Options& options) {
+  const std::vector<std::string> rest(options.words.begin() + 1, options.words.end());
+  const std::string name = join(rest, " ");
+  if (!name.empty()) return name;
+  throw InputError(Problem{"input.missing", "no name after 'show'", std::nullopt, "show NAME", {}, {}});
+}
+
+bool asks_to_show(const Options& options) { return !options.words.empty() && options.words.front() == "show"; }
+
+[[noreturn]] void unknown(std::string_view what, const std::string& name, std::string nearest) {
+  throw InputError(Problem{"input.unknown_name", "unknown " + std::string(what) + " '" + name + "'", std::nullopt,
+                           "a name or alias from the catalogue", std::move(nearest), {}});
+}
+
+ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& outcome) {
+  ListFilter filter = resolve_filter(catalog, options, outcome.notices);
+  filter.text = join(options.words, " ");
+  return filter;
+}
+
+}  // namespace
+
+Outcome run_gpus(const Options& options, const Environment& environment) {
+  const Catalog catalog = load_layers(options, environment);
+  Outcome outcome;
+  if (asks_to_show(options)) {
+    const std::string name = shown_name(options);
+    const auto members = catalog.select_accelerators(name);
+    if (members.empty()) unknown("accelerator", name, catalog.nearest_accelerator(name));
+    if (members.size() > 1) {
+      std::vector<std::string> names;
+      for (const Accelerator* member : members) names.emplace_back(member->name);
+      throw InputError(Problem{"input.ambiguous_name", "'" + name + "' is a family", std::nullopt, "one of " + join(names, ", "), {}, {}});
+    }
+    outcome.document = show_gpu(catalog, *members.front());
+  } else {
+    outcome.document = list_gpus(catalog, filter_of(catalog, options, outcome));
+  }
+  return outcome;
+}
+
+Outcome run_models(const Options& options, const Environment& environment) {
+  const Catalog catalog = load_layers(options, environment);
+  Outcome outcome;
+  if (asks_to_show(options)) {
+    const std::string name = shown_name(options);
+    const ModelPreset* preset = catalog.find_model(name);
+    if (!preset) unknown("model", name, catalog.nearest_model(name));
+    outcome.document = show_model(catalog, *preset);
+  } else {
+    outcome.document = list_models(catalog, filter_of(catalog, options, outcome));
+  }
+  return outcome;
+}
+
+Outcome run_offers(const Options& options, const Environment& environment) {
+  const Catalog catalog = load_layers(options, environment);
+  Outcome outcome;
+  if (asks_to_show(options)) {
+    const std::string name = shown_name(options);
+    std::vector<std::string_view> ids;
+    for (const Provider& provider : catalog.providers()) {
+      for (const Offer& offer : provider.offers) {
+        ids.push_back(offer.id);
+        if (lookup_key(offer.id) != lookup_key(name)) continue;
+        outcome.document = show_offer(catalog, offer);
+        return outcome;
+      }
+    }
+    unknown("offer", name, nearest_name(name, ids));
+  }
+  const ListFilter filter = filter_of(catalog, options, outcome);
+  outcome.document = list_offers(catalog, filter, catalog.find_currency(options.currency)->currency, options.vat);
+  return outcome;
+}
+
+Outcome run_providers(const Options& options, const Environment& environment) {
+  const Catalog catalog = load_layers(options, environment);
+  Outcome outcome;
+  if (asks_to_show(options)) {
+    const std::string name = shown_name(options);
+    const Provider* provider = catalog.find_provider(name);
+    if (!provider) unknown("provider", name, catalog.nearest_provider(name));
+    outcome.document = show_provider(catalog, *provider);
+  } else {
+    outcome.document = list_providers(catalog, filter_of(catalog, options, outcome), options.as_of.value_or(environment.today));
+  }
+  return outcome;
+}
+
+}  // namespace gpuplan::cli

@@ -1,0 +1,120 @@
+// The program: arguments in, one document out, and an exit status that is a contract.
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "parser.hpp"
+
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/report/render.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace gpuplan::cli {
+namespace {
+
+constexpr int kInternal = 1;
+constexpr int kBadInput = 2;
+constexpr int kAssertionFailed = 4;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+Environment environment_of_process() {
+  Environment environment;
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  if (::localtime_r(&now, &local)) environment.today = {local.tm_year + 1900, local.tm_mon + 1, local.tm_mday};
+  environment.home = variable("HOME");
+  environment.config_home = variable("XDG_CONFIG_HOME");
+  environment.color = ::isatty(STDOUT_FILENO) && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  if (const auto columns = parse_count(variable("COLUMNS")); columns.value && *columns.value <= 1000) {
+    environment.width = static_cast<int>(*columns.value);
+  }
+  return environment;
+}
+
+std::string render(const Document& document, const Options& options, const Environment& environment) {
+  switch (options.format) {
+    case Format::json: return render_json(document);
+    case Format::csv: return render_csv(document);
+    case Format::table: break;
+  }
+  return render_table(document, {environment.width, environment.color && options.output_file.empty(), options.explain});
+}
+
+// Every assertion that does not hold is said; bad ones are input errors.
+int check_assertions(const Document& document, const Options& options) {
+  int failed = 0;
+  for (const std::string& expression : options.assertions) {
+    if (assertion_holds(document, expression)) continue;
+    write_error("gpuplan: assertion does not hold: " + expression + "\n");
+    failed = kAssertionFailed;
+  }
+  return failed;
+}
+
+int run_command(const Invocation& invocation, const Environment& environment) {
+  const Options& options = invocation.options;
+  if (!invocation.command->run || options.help) {
+    const Command* topic = invocation.command->run ? invocation.command : nullptr;
+    if (!topic && !options.words.empty()) topic = parse_arguments({options.words.front()}).command;
+    write_result(options.man ? man_page() : help_text(topic), {});
+    return 0;
+  }
+  const Outcome outcome = invocation.command->run(options, environment);
+  for (const std::string& notice : outcome.notices) write_error("gpuplan: " + notice + "\n");
+  const int assertion = check_assertions(outcome.document, options);
+  write_result(render(outcome.document, options, environment), options.output_file);
+  return outcome.status != 0 ? outcome.status : assertion;
+}
+
+int report_errors(const ErrorDocument& error, Format format) {
+  write_error(render_table(error, {}));
+  if (format == Format::json) write_result(render_json(error), {});
+  return error.status;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const Format format = format_asked_for(arguments);
+  try {
+    const Invocation invocation = parse_arguments(arguments);
+    if (invocation.version) {
+      write_result("gpuplan " GPUPLAN_VERSION "\n", {});
+      return 0;
+    }
+    if (!invocation.command) {
+      write_result(help_text(nullptr), {});
+      return 0;
+    }
+    return run_command(invocation, environment_of_process());
+  } catch (const InputError& error) {
+    return report_errors({kBadInput, error.problems()}, format);
+  }
+}
+
+}  // namespace
+}  // namespace gpuplan::cli
+
+int main(int argc, char** argv) {
+  using gpuplan::cli::write_error;
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes a message and a status
+  try {
+    return gpuplan::cli::run({argv + 1, argv + argc});
+  } catch (const std::system_error& error) {
+    write_error(std::string("gpuplan: ") + error.what() + "\n");
+  } catch (const std::bad_alloc&) {
+    write_error("gpuplan: out of memory\n");
+  } catch (const std::exception& error) {
+    write_error(std::string("gpuplan: internal error: ") + error.what() + "\n");
+  }
+  return gpuplan::cli::kInternal;
+}

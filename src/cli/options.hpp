@@ -1,0 +1,40 @@
+#pragma once
+// What was typed, before it is known what it means: one value a flag, each with whether the user said it.
+
+#include <gpuplan/cost/offer_cost.hpp>
+#include <gpuplan/job/job.hpp>
+#include <gpuplan/planner/estimate.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuplan::cli {
+
+enum class Format : std::uint8_t { table, json, csv };
+
+struct Options {
+  JobSpec job;
+  std::vector<std::string> gpus;
+  std::optional<std::int64_t> count;
+  std::vector<std::string> providers;
+  std::vector<Contract> contracts;
+  std::string region;
+  std::string country;
+  std::string currency = "USD";
+  VatHandling vat = VatHandling::exclude;
+  std::optional<Date> as_of;
+  SortBy sort = SortBy::cost;
+  std::optional<std::int64_t> top;
+  Format format = Format::table;
+  bool explain = false;
+  std::vector<std::string> assertions;
+  std::string job_file;
+  std::string output_file;
+  std::vector<std::string> catalogs;
+  bool help = false;
+  bool man = false;
+  std::vector<std::string> words;  ///< positional: `show NAME`, or a text to look for
+};
+
+}  // namespace gpuplan::cli

@@ -1,0 +1,13 @@
+set(GPUPLAN_CLI_SOURCES
+  commands.cpp
+  estimate.cpp
+  flags.cpp
+  help.cpp
+  job_file.cpp
+  layers.cpp
+  lists.cpp
+  main.cpp
+  output.cpp
+  parser.cpp
+  resolve.cpp
+)

@@ -1,0 +1,4 @@
+set(GPUPLAN_COST_SOURCES
+  money.cpp
+  offer_cost.cpp
+)

@@ -1,0 +1,3 @@
+set(GPUPLAN_DEPLOY_SOURCES
+  deployment.cpp
+)

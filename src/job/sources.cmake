@@ -1,0 +1,3 @@
+set(GPUPLAN_JOB_SOURCES
+  job.cpp
+)

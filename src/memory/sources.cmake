@@ -1,0 +1,3 @@
+set(GPUPLAN_MEMORY_SOURCES
+  inference.cpp
+)

@@ -1,0 +1,306 @@
+#include <gpuplan/model/operators.hpp>
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/model/kv_cache.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpuplan {
+namespace {
+
+/// Everything the operators share: sizes as doubles, the share of one rank, widths and arithmetics.
+struct Step {
+  const Architecture& a;
+  const Scheme& scheme;
+  const KvFormat& kv;
+  const StepShape& shape;
+  std::int64_t ranks;
+
+  [[nodiscard]] double tokens() const { return shape.sequences * shape.new_tokens; }
+  [[nodiscard]] double hidden() const { return static_cast<double>(a.hidden); }
+  [[nodiscard]] double layers() const { return static_cast<double>(a.layers); }
+  [[nodiscard]] double share() const { return 1.0 / static_cast<double>(ranks); }
+  [[nodiscard]] double heads() const { return static_cast<double>(a.heads) * share(); }
+  [[nodiscard]] double kv_heads() const {  // of the fullest rank, at least one
+    return std::ceil(static_cast<double>(a.kv_heads) * share());
+  }
+  [[nodiscard]] double qk_dim() const { return static_cast<double>(a.qk_dim()); }
+  [[nodiscard]] double value_dim() const { return static_cast<double>(a.value_dim()); }
+  [[nodiscard]] double rank() const { return static_cast<double>(a.kv_lora_rank); }
+  [[nodiscard]] double rope() const { return static_cast<double>(a.qk_rope_head_dim); }
+  /// Activations are in 16 bit unless the weights are in 32.
+  [[nodiscard]] Bytes activation() const { return bytes(scheme.arithmetic == Arithmetic::fp32 ? 4 : 2); }
+  /// The arithmetic of what a scheme leaves alone: attention, router, head.
+  [[nodiscard]] Arithmetic plain() const {
+    const bool full_or_half = scheme.arithmetic == Arithmetic::fp32 || scheme.arithmetic == Arithmetic::fp16;
+    return full_or_half ? scheme.arithmetic : Arithmetic::bf16;
+  }
+  [[nodiscard]] bool absorbed() const { return a.has_latent_attention() && shape.phase == Phase::decode; }
+};
+
+/// A matrix product on this rank. `in` and `out` are of the unsharded matrix of `matrices` equal parts.
+struct Product {
+  std::string_view id;
+  double count = 0;
+  double rows = 0;        ///< tokens
+  double in = 0;          ///< inputs on this rank
+  double out = 0;         ///< outputs on this rank
+  Bytes weights;          ///< on this rank
+  bool quantized = true;  ///< whether the scheme's linear storage and arithmetic apply
+  double kernels = 1;
+};
+
+class OperatorList {
+ public:
+  explicit OperatorList(const Step& step) : step_(step) { list_.reserve(24); }
+
+  void gemm(const Product& p) {
+    if (p.count <= 0 || p.rows <= 0) return;
+    Operator op;
+    op.id = p.id;
+    op.arithmetic = p.quantized ? step_.scheme.arithmetic : step_.plain();
+    op.weight_only = p.quantized && step_.scheme.weight_only;
+    op.count = p.count;
+    op.flops = flop(2 * p.rows * p.in * p.out);
+    op.bytes = p.weights + p.rows * (p.in + p.out) * step_.activation();
+    op.kernels = p.kernels;
+    list_.push_back(op);
+  }
+  /// What only moves `elements` activations (and `more` bytes) through memory.
+  void memory(std::string_view id, double count, double elements, Bytes more = {}, double kernels = 1) {
+    if (count <= 0 || elements <= 0) return;
+    Operator op;
+    op.id = id;
+    op.kind = OperatorKind::memory;
+    op.arithmetic = step_.plain();
+    op.count = count;
+    op.bytes = elements * step_.activation() + more;
+    op.kernels = kernels;
+    list_.push_back(op);
+  }
+  void add(const Operator& op) {
+    if (op.count > 0) list_.push_back(op);
+  }
+  std::vector<Operator> take() { return std::move(list_); }
+
+ private:
+  const Step& step_;
+  std::vector<Operator> list_;
+};
+
+/// Whether the scheme quantizes linears that are no experts.
+bool quantizes_linears(const Step& s) { return !s.scheme.experts_only; }
+const Storage& linear_storage(const Step& s) { return s.scheme.experts_only ? s.scheme.rest : s.scheme.linear; }
+
+Bytes linear_weights(const Step& s, double out, double in) { return stored_bytes(linear_storage(s), out, in); }
+Bytes rest_weights(const Step& s, double out, double in) { return stored_bytes(s.scheme.rest, out, in); }
+
+void add_embedding(const Step& s, OperatorList& out) {
+  const double elements = 2 * s.tokens() * s.hidden();  // rows read, hidden states written
+  out.memory("embedding", 1, elements);
+  if (s.a.learned_positions) out.memory("positions", 1, 1.5 * elements);
+}
+
+/// Residual addition and norm in one pass: both read, both written.
+void add_norms(const Step& s, OperatorList& out) {
+  const double weights = s.a.norm == NormKind::layer ? 2 * s.hidden() : s.hidden();
+  const Bytes weight_bytes = rest_weights(s, weights, 1);
+  out.memory("norm", s.layers() * static_cast<double>(s.a.norms_per_layer), 4 * s.tokens() * s.hidden(), weight_bytes);
+}
+
+void add_grouped_projection(const Step& s, OperatorList& out) {
+  const double width = (s.heads() + 2 * s.kv_heads()) * s.qk_dim();
+  Product p{.id = "attention.qkv", .count = s.layers(), .rows = s.tokens(), .in = s.hidden(), .out = width};
+  p.weights = linear_weights(s, width, s.hidden());
+  if (s.a.qkv_bias) p.weights += rest_weights(s, width, 1);
+  p.quantized = quantizes_linears(s);
+  out.gemm(p);
+  if (s.a.qk_norm != QkNorm::none) {
+    out.memory("attention.qk_norm", s.layers(), 2 * s.tokens() * (s.heads() + s.kv_heads()) * s.qk_dim());
+  }
+}
+
+// Down to the latents, which every rank computes whole, and up again for the heads of this rank. In decode the
+// up-projection of the keys is applied to the queries and that of the values to the outputs (absorbed), so the latents
+// of the context are never expanded; a prefill expands those of its whole context.
+void add_latent_projection(const Step& s, OperatorList& out) {
+  const double q_width = s.heads() * s.qk_dim();
+  const double q_rank = static_cast<double>(s.a.q_lora_rank);
+  const double direct = q_rank > 0 ? 0 : q_width;
+  const double down = q_rank + s.rank() + s.rope();
+  Product p{.id = "attention.qkv_a", .count = s.layers(), .rows = s.tokens(), .in = s.hidden(), .out = down + direct};
+  p.weights = linear_weights(s, down + direct, s.hidden());
+  p.quantized = quantizes_linears(s);
+  out.gemm(p);
+  out.memory("attention.latent_norm", s.layers(), 2 * s.tokens() * (q_rank + s.rank()));
+  if (q_rank > 0) {
+    p.id = "attention.q_b";
+    p.in = q_rank;
+    p.out = q_width;
+    p.weights = linear_weights(s, q_width, q_rank);
+    out.gemm(p);
+  }
+  p.id = "attention.kv_b";
+  p.rows = s.absorbed() ? s.tokens() : s.shape.sequences * (s.shape.context_tokens + s.shape.new_tokens);
+  p.in = s.rank();
+  p.out = s.heads() * (static_cast<double>(s.a.qk_nope_head_dim) + s.value_dim());
+  p.weights = linear_weights(s, p.out, p.in);
+  p.kernels = s.absorbed() ? 2 : 1;
+  out.gemm(p);
+}
+
+/// Queries and keys turned in place, keys and values put into the cache.
+void add_rotary(const Step& s, OperatorList& out) {
+  const double turned =
+      s.a.has_latent_attention() ? (s.heads() + 1) * s.rope() : (s.heads() + s.kv_heads()) * s.qk_dim();
+  if (!s.a.learned_positions) out.memory("attention.rotary", s.layers(), 2 * s.tokens() * turned);
+  const double cached = s.tokens() * kv_elements_per_layer_token(s.a, s.ranks);
+  out.memory("attention.cache_write", s.layers(), cached, cached * s.kv.element);
+}
+
+/// Query-key pairs of one sequence: a new token sees the context, new tokens before it and itself, `window` at most.
+double attended_pairs(double context, double fresh, double window) {
+  const double growing = std::clamp(window - context, 0.0, fresh);  // new tokens whose view is not yet cut
+  return growing * context + growing * (growing + 1) / 2 + (fresh - growing) * window;
+}
+
+void add_attention_core(const Step& s, OperatorList& out, std::string_view id, double count, double window) {
+  const double fresh = s.shape.new_tokens;
+  const double context = s.shape.context_tokens;
+  const double pairs = s.shape.sequences * attended_pairs(context, fresh, window);
+  const double read_tokens = s.shape.sequences * std::min(context + fresh, window + fresh - 1);
+  Operator op;
+  op.id = id;
+  op.kind = OperatorKind::attention;
+  op.arithmetic = s.plain();
+  op.count = count;
+  if (s.absorbed()) {  // scores against latent and rotary part, values are the latent
+    op.flops = flop(2 * s.heads() * (2 * s.rank() + s.rope()) * pairs);
+    op.bytes = read_tokens * (s.rank() + s.rope()) * s.kv.element +
+               s.tokens() * s.heads() * (2 * s.rank() + s.rope()) * s.activation();
+  } else {
+    op.flops = flop(2 * s.heads() * (s.qk_dim() + s.value_dim()) * pairs);
+    op.bytes = s.tokens() * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation();
+    op.bytes += s.a.has_latent_attention()  // expanded for this prefill, in 16 bit
+                    ? read_tokens * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation()
+                    : read_tokens * kv_elements_per_layer_token(s.a, s.ranks) * s.kv.element;
+  }
+  out.add(op);
+}
+
+void add_attention(const Step& s, OperatorList& out) {
+  if (s.a.has_latent_attention()) {
+    add_latent_projection(s, out);
+  } else {
+    add_grouped_projection(s, out);
+  }
+  add_rotary(s, out);
+  const double windowed = static_cast<double>(s.a.windowed_layers);
+  const double everything = s.shape.context_tokens + s.shape.new_tokens;
+  add_attention_core(s, out, "attention.core", s.layers() - windowed, everything);
+  add_attention_core(s, out, "attention.core_windowed", windowed,
+                     std::min(static_cast<double>(s.a.window), everything));
+  const double width = s.heads() * s.value_dim();
+  Product p{.id = "attention.output", .count = s.layers(), .rows = s.tokens(), .in = width, .out = s.hidden()};
+  p.weights = linear_weights(s, s.hidden(), width);
+  if (s.a.output_bias) p.weights += rest_weights(s, s.hidden(), 1);
+  p.quantized = quantizes_linears(s);
+  out.gemm(p);
+}
+
+struct MlpNames {
+  std::string_view gate_up, activation, down;
+};
+
+void add_mlp(const Step& s, OperatorList& out, const MlpNames& names, double count, double intermediate, bool bias) {
+  if (count <= 0 || intermediate <= 0) return;
+  const double width = intermediate * s.share();
+  const double wide = s.a.gated_mlp ? 2 * width : width;
+  Product p{.id = names.gate_up, .count = count, .rows = s.tokens(), .in = s.hidden(), .out = wide};
+  p.weights = linear_weights(s, wide, s.hidden());
+  if (bias) p.weights += rest_weights(s, wide, 1);
+  p.quantized = quantizes_linears(s);
+  out.gemm(p);
+  out.memory(names.activation, count, s.tokens() * (wide + width));
+  p.id = names.down;
+  p.in = width;
+  p.out = s.hidden();
+  p.weights = linear_weights(s, s.hidden(), width);
+  if (bias) p.weights += rest_weights(s, s.hidden(), 1);
+  out.gemm(p);
+}
+
+/// Grouped products: tokens sorted by expert, up, activation, down, weighted sum. Only touched experts are read.
+void add_routed_experts(const Step& s, OperatorList& out) {
+  const double experts = static_cast<double>(s.a.experts);
+  const double chosen = static_cast<double>(s.a.experts_per_token);
+  const double width = static_cast<double>(s.a.expert_intermediate) * s.share();
+  const double wide = s.a.gated_mlp ? 2 * width : width;
+  const Storage& storage = s.scheme.linear;
+  Bytes one = stored_bytes(storage, wide, s.hidden()) + stored_bytes(storage, s.hidden(), width);
+  if (s.a.expert_bias) one += rest_weights(s, wide + s.hidden(), 1);
+  const double rows = s.tokens() * chosen;
+  Operator op;
+  op.id = "experts";
+  op.arithmetic = s.scheme.arithmetic;
+  op.weight_only = s.scheme.weight_only;
+  op.count = static_cast<double>(s.a.expert_layers());
+  op.flops = flop(2 * rows * s.hidden() * (wide + width));
+  op.bytes = touched_experts(experts, chosen, s.tokens()) * one +
+             rows * (2 * s.hidden() + 2 * wide + 2 * width) * s.activation();
+  op.kernels = 5;
+  out.add(op);
+}
+
+void add_experts(const Step& s, OperatorList& out) {
+  if (s.a.expert_layers() == 0) return;
+  const double count = static_cast<double>(s.a.expert_layers());
+  const double experts = static_cast<double>(s.a.experts);
+  Product router{.id = "router", .count = count, .rows = s.tokens(), .in = s.hidden(), .out = experts};
+  router.weights = rest_weights(s, experts, s.hidden());
+  if (s.a.router_bias) router.weights += rest_weights(s, experts, 1);
+  router.quantized = false;
+  router.kernels = 2;  // scores, and the choice
+  out.gemm(router);
+  add_routed_experts(s, out);
+  add_mlp(s, out, {"shared_experts.gate_up", "shared_experts.activation", "shared_experts.down"}, count,
+          static_cast<double>(s.a.shared_expert_intermediate), false);
+}
+
+void add_head(const Step& s, OperatorList& out) {
+  out.memory("final_norm", 1, 4 * s.tokens() * s.hidden());
+  const double width = static_cast<double>(s.a.vocab) * s.share();
+  Product p{.id = "head", .count = 1, .rows = s.shape.logit_rows, .in = s.hidden(), .out = width};
+  p.weights = rest_weights(s, width, s.hidden());
+  if (s.a.head_bias) p.weights += rest_weights(s, width, 1);
+  p.quantized = false;
+  out.gemm(p);
+}
+
+}  // namespace
+
+std::string_view to_string(Phase value) { return value == Phase::prefill ? "prefill" : "decode"; }
+
+double touched_experts(double experts, double k, double tokens) {
+  if (experts <= 0) return 0;
+  return experts * (1 - std::pow(1 - std::min(k / experts, 1.0), tokens));
+}
+
+std::vector<Operator> operators_of(const Architecture& architecture, const Scheme& scheme, const KvFormat& kv,
+                                   const StepShape& step, const StepLayout& layout) {
+  GPUPLAN_ASSERT(layout.tensor_parallel >= 1, "a tensor-parallel group has at least one rank");
+  const Step s{architecture, scheme, kv, step, layout.tensor_parallel};
+  OperatorList out(s);
+  add_embedding(s, out);
+  add_norms(s, out);
+  add_attention(s, out);
+  add_mlp(s, out, {"mlp.gate_up", "mlp.activation", "mlp.down"}, static_cast<double>(architecture.plain_layers()),
+          static_cast<double>(architecture.intermediate), architecture.mlp_bias);
+  add_experts(s, out);
+  add_head(s, out);
+  return out.take();
+}
+
+}  // namespace gpuplan

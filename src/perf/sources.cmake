@@ -1,0 +1,5 @@
+set(GPUPLAN_PERF_SOURCES
+  roofline.cpp
+  serving.cpp
+  workload.cpp
+)

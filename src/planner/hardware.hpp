@@ -1,0 +1,45 @@
+#pragma once
+// Every accelerator with every layout, evaluated once, before any offer is looked at.
+
+#include <gpuplan/planner/estimate.hpp>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace gpuplan {
+
+// The memory side of a layout on an accelerator.
+struct LayoutFit {
+  Layout layout;
+  std::int64_t max_concurrency = 0;
+};
+
+class HardwareTable {
+ public:
+  HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine);
+
+  // Why an accelerator cannot run the job at all, whatever the number.
+  [[nodiscard]] std::optional<Rejection> rejection(const Accelerator& accelerator) const;
+  // How many sequences a replica of this layout holds; computed on first use.
+  std::int64_t max_concurrency(const Accelerator& accelerator, const Layout& layout);
+  // Layouts of one replica inside a host of `devices`, fewest devices first, that hold at least one sequence.
+  std::vector<LayoutFit> layouts_inside(const Accelerator& accelerator, std::int64_t devices);
+  // Layouts over several hosts: tensor parallel inside, pipeline between.
+  std::vector<LayoutFit> layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host);
+  [[nodiscard]] InferenceMemoryInputs memory_inputs(const Accelerator& accelerator, const Layout& layout) const;
+  // The most devices that share a host, from the node designs.
+  [[nodiscard]] std::int64_t devices_per_host(const Accelerator& accelerator) const;
+
+ private:
+  const Catalog& catalog_;
+  const ServedModel& model_;
+  const Engine& engine_;
+  RequestShape request_;
+  std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
+  std::map<std::string, std::int64_t, std::less<>> per_host_;
+};
+
+RequestShape request_shape(const JobSpec& job);
+
+}  // namespace gpuplan

@@ -1,0 +1,240 @@
+#include "offers.hpp"
+
+#include <gpuplan/base/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace gpuplan {
+namespace {
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// What the user filtered away is neither an option nor a rejection.
+bool asked_for(const EstimateRequest& request, const Provider& provider, const Offer& offer) {
+  const auto any_of = [](const auto& list, const auto& value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  if (!any_of(request.providers, &provider) || !any_of(request.contracts, offer.contract)) return false;
+  const Text country = offer.country.empty() ? provider.country : offer.country;
+  if (!request.country.empty() && to_lower(country) != to_lower(request.country)) return false;
+  return request.region.empty() || to_lower(offer.region).find(to_lower(request.region)) != std::string::npos;
+}
+
+// How the devices of an offer come: in instances of a fixed number, or one by one up to a host.
+struct Supply {
+  std::int64_t per_instance = 1;
+  std::int64_t per_host = 1;
+};
+Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
+  const std::int64_t sold = *offer.count;
+  if (offer.scope == PriceScope::instance || sold > 1) return {sold, std::min(sold, std::max(devices_per_host, sold))};
+  return {1, devices_per_host};
+}
+
+class OfferPlanner {
+ public:
+  OfferPlanner(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table)
+      : catalog_(catalog), request_(request), table_(table) {}
+
+  // Every layout of an offer that carries the demand with the fewest instances; or why there is none.
+  std::vector<Option> layouts_of(const Provider& provider, const Offer& offer, const Accelerator& accelerator,
+                                 std::optional<Rejection>& rejection) {
+    std::vector<Option> options;
+    const Supply supply = supply_of(offer, table_.devices_per_host(accelerator));
+    auto fits = table_.layouts_inside(accelerator, supply.per_host);
+    if (fits.empty()) fits = layouts_over_hosts(offer, accelerator, supply);
+    std::int64_t fewest = 0;
+    for (const LayoutFit& fit : fits) {
+      Option option;
+      option.provider = &provider;
+      option.offer = &offer;
+      option.accelerator = &accelerator;
+      option.max_concurrency = fit.max_concurrency;
+      if (!lay_out(fit, supply, option)) continue;
+      if (options.empty() || option.instances < fewest) {
+        options.clear();
+        fewest = option.instances;
+      }
+      if (option.instances > fewest) continue;
+      option.fabric = fabric_of(catalog_, accelerator, offer.interconnect, offer.network.or_else({}), supply.per_host == 1 ? 1 : fit.layout.tp);
+      options.push_back(std::move(option));
+    }
+    if (options.empty()) rejection = why_none(fits, accelerator, supply);
+    return options;
+  }
+
+ private:
+  std::vector<LayoutFit> layouts_over_hosts(const Offer& offer, const Accelerator& accelerator, const Supply& supply) {
+    if (!offer.network.known() && offer.contract != Contract::cluster) return {};
+    return table_.layouts_across(accelerator, supply.per_host);
+  }
+
+  // Fills in replicas, instances and devices; false when --count forbids it.
+  bool lay_out(const LayoutFit& fit, const Supply& supply, Option& option) const {
+    const std::int64_t replica = fit.layout.devices_per_replica();
+    std::int64_t replicas = divide_up(request_.job.concurrency.value, fit.max_concurrency);
+    std::int64_t instances = 0;
+    if (request_.count) {
+      if (*request_.count % supply.per_instance != 0) return false;
+      instances = *request_.count / supply.per_instance;
+    } else if (replica <= supply.per_instance) {
+      instances = divide_up(replicas, supply.per_instance / replica);
+    } else {
+      instances = replicas * divide_up(replica, supply.per_instance);
+    }
+    const std::int64_t devices = instances * supply.per_instance;
+    const std::int64_t held = replica <= supply.per_instance ? instances * (supply.per_instance / replica) : devices / replica;
+    if (held < replicas) return false;
+    replicas = held;  // idle devices of a rented instance serve too
+    option.layout = fit.layout;
+    option.layout.dp = replicas;
+    option.instances = instances;
+    option.devices = devices;
+    const bool asked = !request_.job.concurrency.is_default;
+    option.load = asked ? static_cast<double>(divide_up(request_.job.concurrency.value, replicas)) : static_cast<double>(fit.max_concurrency);
+    return true;
+  }
+
+  Rejection why_none(const std::vector<LayoutFit>& fits, const Accelerator& accelerator, const Supply& supply) {
+    if (!fits.empty()) {
+      return {"count", std::to_string(fits.front().layout.devices_per_replica()) + " devices a replica, sold by " +
+                           std::to_string(supply.per_instance),
+              std::to_string(request_.count.value_or(0)), "another --count"};
+    }
+    std::int64_t tp = 1;
+    while (tp * 2 <= supply.per_host) tp *= 2;
+    const InferenceMemory memory = inference_memory(table_.memory_inputs(accelerator, {tp, 1, 1}), 1, nullptr);
+    return {"memory", format_binary_bytes(memory.terms.total()) + " a device over " + std::to_string(tp),
+            format_binary_bytes(memory.capacity), "more devices in one host, or a smaller --dtype or --context"};
+  }
+
+  const Catalog& catalog_;
+  const EstimateRequest& request_;
+  HardwareTable& table_;
+};
+
+// Equal hardware under equal load is timed once, whoever offers it.
+class Timer {
+ public:
+  std::size_t add(const Option& option, double load) {
+    const Key key{option.accelerator, std::string(option.fabric.inside.link), option.fabric.inside.crosses_host,
+                  option.layout.tp, option.layout.pp, option.fabric.between.rate.base(), load};
+    const auto [entry, fresh] = index_.try_emplace(key, candidates_.size());
+    if (fresh) candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
+    return entry->second;
+  }
+  void run(const ServingJob& job, const Ceilings& ceilings) { times_ = serving_times(job, candidates_, ceilings); }
+  [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
+
+ private:
+  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, double, double>;
+  std::map<Key, std::size_t> index_;
+  std::vector<ServingCandidate> candidates_;
+  std::vector<ServingTime> times_;
+};
+
+std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
+  const auto date = parse_date(catalog.source(offer.source).observed_on);
+  if (!date.value) return std::nullopt;
+  return days_between(*date.value, as_of);
+}
+
+bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
+  const auto hourly = hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
+  if (!hourly) return false;
+  option.hourly = *hourly;
+  option.per_hour = hourly->total();
+  option.hours_per_month = hours_per_month(*option.provider);
+  option.per_month = option.per_hour * option.hours_per_month;
+  option.price_age_days = age_in_days(catalog, *option.offer, request.as_of);
+  return true;
+}
+
+}  // namespace
+
+std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
+                                const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
+  OfferPlanner planner(catalog, request, table);
+  std::vector<std::vector<Option>> choices;
+  for (const Provider& provider : catalog.providers()) {
+    for (const Offer& offer : provider.offers) {
+      if (!offer.rankable || !asked_for(request, provider, offer)) continue;
+      const Accelerator* accelerator = catalog.find_accelerator(offer.gpu);
+      if (!request.accelerators.empty() &&
+          std::find(request.accelerators.begin(), request.accelerators.end(), accelerator) == request.accelerators.end()) {
+        continue;
+      }
+      std::optional<Rejection> rejection = table.rejection(*accelerator);
+      std::vector<Option> layouts;
+      if (!rejection) layouts = planner.layouts_of(provider, offer, *accelerator, rejection);
+      std::erase_if(layouts, [&](Option& option) { return !price(catalog, request, option); });
+      if (layouts.empty() && !rejection) rejection = Rejection{"price", "a price", "unknown", "ask the provider"};
+      if (rejection) {
+        rejected.push_back({&offer, *rejection});
+      } else {
+        choices.push_back(std::move(layouts));
+      }
+    }
+  }
+
+  Timer timer;
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> timed;
+  for (const auto& layouts : choices) {
+    auto& pairs = timed.emplace_back();
+    for (const Option& option : layouts) pairs.emplace_back(timer.add(option, 1), timer.add(option, option.load));
+  }
+  timer.run(job, ceilings);
+
+  std::vector<Option> options;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    for (std::size_t j = 0; j < choices[i].size(); ++j) {
+      choices[i][j].alone = timer.time(timed[i][j].first);
+      choices[i][j].at = timer.time(timed[i][j].second);
+    }
+    // All cost the same: the layout that gives the most tokens stands for the offer.
+    auto best = std::max_element(choices[i].begin(), choices[i].end(), [](const Option& a, const Option& b) {
+      return a.output_tokens_per_s() < b.output_tokens_per_s();
+    });
+    best->memory = inference_memory(table.memory_inputs(*best->accelerator, best->layout), static_cast<std::int64_t>(best->load), nullptr);
+    best->per_1m_output_tokens = best->per_hour / (best->output_tokens_per_s() * 3600) * 1e6;
+    options.push_back(std::move(*best));
+  }
+  return options;
+}
+
+void rank_options(std::vector<Option>& options, SortBy sort) {
+  const auto cost = [](const Option& o) { return o.per_month; };
+  const auto time = [](const Option& o) { return o.at.e2e.value.base(); };
+  const auto by_cost = [&](const Option& a, const Option& b) {
+    return std::tuple(cost(a), time(a), a.offer->id) < std::tuple(cost(b), time(b), b.offer->id);
+  };
+  std::sort(options.begin(), options.end(), by_cost);
+  // Walking from cheap to dear, an option is on the front when it is faster than all before it.
+  const Option* fastest = nullptr;
+  std::map<Text, Text> dominated_by;
+  for (Option& option : options) {
+    option.on_pareto_front = !fastest || time(option) < time(*fastest);
+    if (option.on_pareto_front) {
+      fastest = &option;
+    } else {
+      dominated_by.emplace(option.offer->id, fastest->offer->id);
+    }
+  }
+  if (sort == SortBy::time) {
+    std::sort(options.begin(), options.end(), [&](const Option& a, const Option& b) {
+      return std::tuple(time(a), cost(a), a.offer->id) < std::tuple(time(b), cost(b), b.offer->id);
+    });
+  } else if (sort == SortBy::pareto) {
+    std::stable_partition(options.begin(), options.end(), [](const Option& o) { return o.on_pareto_front; });
+  }
+  std::map<Text, std::int64_t> rank;
+  for (std::size_t i = 0; i < options.size(); ++i) rank.emplace(options[i].offer->id, static_cast<std::int64_t>(i) + 1);
+  for (Option& option : options) {
+    const auto found = dominated_by.find(option.offer->id);
+    option.dominated_by = found == dominated_by.end() ? 0 : rank.at(found->second);
+  }
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,6 @@
+set(GPUPLAN_PLANNER_SOURCES
+  estimate.cpp
+  hardware.cpp
+  model_resolution.cpp
+  offers.cpp
+)

@@ -1,0 +1,148 @@
+#include "parts.hpp"
+
+#include <gpuplan/base/text.hpp>
+
+#include <algorithm>
+
+namespace gpuplan {
+namespace {
+
+OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
+                               std::int64_t rank) {
+  OptionDocument d;
+  d.rank = rank;
+  d.provider = option.provider->name;
+  d.provider_title = option.provider->title;
+  d.offer = option.offer->id;
+  d.contract = to_string(option.offer->contract);
+  if (option.offer->term_months.known()) d.term_months = *option.offer->term_months;
+  d.accelerator = option.accelerator->name;
+  d.count = option.devices;
+  d.nodes = option.layout.pp > 1 ? option.instances : (option.offer->scope == PriceScope::instance ? option.instances : 1);
+  d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica());
+  d.region = option.offer->region;
+  d.country = option.offer->country.empty() ? option.provider->country : option.offer->country;
+  d.replicas = option.layout.dp;
+  d.gpus_per_replica = option.layout.devices_per_replica();
+  d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
+  d.concurrency_total = static_cast<double>(option.max_concurrency * option.layout.dp);
+  d.layout = describe_layout(option.layout, *estimate.engine);
+  d.quality_format = estimate.model.scheme->name;
+  d.memory = describe_memory(option.memory, option.max_concurrency);
+  d.at_concurrency = option.load * static_cast<double>(option.layout.dp);
+  d.at_basis = request.job.concurrency.is_default ? "all_that_fit" : "asked";
+  d.utilization = d.at_concurrency / d.concurrency_total;
+  d.alone = describe_latency(option.alone);
+  d.time = describe_time(option.at, static_cast<double>(option.layout.dp));
+  d.cost.per_hour = option.per_hour;
+  d.cost.per_month = option.per_month;
+  d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
+  for (const auto& term : option.hourly.terms()) d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
+  const Source& source = catalog.source(option.offer->source);
+  d.price_observed_on = source.observed_on;
+  d.price_source = source.text;
+  d.price_confidence = to_string(option.offer->confidence);
+  if (option.price_age_days) d.price_age_days = static_cast<double>(*option.price_age_days);
+  d.vat = to_string(option.offer->vat);
+  d.pareto = option.on_pareto_front;
+  d.dominated_by = option.dominated_by;
+  return d;
+}
+
+std::string name_option(const Option& option) {
+  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " + std::string(option.provider->title) +
+         ", " + std::string(to_string(option.offer->contract));
+}
+
+// The least option by a measure among those that hold a condition; null when none does.
+template <class Holds, class Measure>
+const Option* least(const std::vector<Option>& options, Holds holds, Measure measure) {
+  const Option* best = nullptr;
+  for (const Option& option : options) {
+    if (holds(option) && (!best || measure(option) < measure(*best))) best = &option;
+  }
+  return best;
+}
+
+std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_view currency) {
+  std::vector<ChangeDocument> changes;
+  if (estimate.options.empty()) return changes;
+  const Option& best = estimate.options.front();
+  const auto any = [](const Option&) { return true; };
+  const auto month = [](const Option& o) { return o.per_month; };
+  const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
+  changes.push_back({"load", "more than " + std::to_string(best.max_concurrency * best.layout.dp) +
+                                 " requests at once of " + std::to_string(estimate.request.context) + " tokens need more devices"});
+  if (estimate.longest_context) {
+    changes.push_back({"context", "one sequence may grow to " + std::to_string(*estimate.longest_context) + " tokens on these devices"});
+  }
+  const bool spot = best.offer->contract == Contract::spot;
+  const Option* other = least(estimate.options, [&](const Option& o) { return (o.offer->contract == Contract::spot) != spot; }, month);
+  if (other) {
+    changes.push_back({spot ? "no_interruptions" : "spot", std::string(spot ? "without interruptions" : "interruptible") + ": " +
+                                                               name_option(*other) + ", " + money(other->per_month) + " a month"});
+  }
+  const Option* tokens = least(estimate.options, any, [](const Option& o) { return o.per_1m_output_tokens; });
+  if (tokens != &best) {
+    changes.push_back({"full_load", "cheapest tokens under steady load: " + name_option(*tokens) + ", " +
+                                        money(tokens->per_1m_output_tokens) + " per 1M output tokens"});
+  }
+  const Option* fast = least(estimate.options, any, [](const Option& o) { return o.alone.tpot.value.base(); });
+  if (fast != &best) {
+    changes.push_back({"latency", "fastest alone: " + name_option(*fast) + ", " + format_significant(fast->alone.decode.value.base(), 3) +
+                                      " tokens/s, " + money(fast->per_month) + " a month"});
+  }
+  return changes;
+}
+
+}  // namespace
+
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain) {
+  EstimateDocument d;
+  d.catalog = stamp_of(catalog);
+  d.currency = request.currency;
+  d.vat = request.vat == VatHandling::include ? "included" : "excluded";
+  d.model = describe_model(catalog, request.job, estimate);
+  d.job = describe_job(request.job, estimate);
+  d.as_of = to_string(request.as_of);
+  d.sort = to_string(request.sort);
+  d.hardware = describe_hardware(estimate);
+  std::int64_t rank = 0;
+  for (const Option& option : estimate.options) {
+    d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
+    const std::string& day = d.options.back().price_observed_on;
+    if (day.empty()) continue;
+    if (d.catalog.oldest_price.empty() || day < d.catalog.oldest_price) d.catalog.oldest_price = day;
+    if (day > d.catalog.newest_price) d.catalog.newest_price = day;
+  }
+  for (const RejectedOffer& offer : estimate.rejected) {
+    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule, offer.rejection.needed,
+                          offer.rejection.available, offer.rejection.smallest_change});
+  }
+  for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
+  d.changes = changes_of(estimate, request.currency);
+  if (explain && !estimate.options.empty()) {
+    Explain why;
+    explain_option(catalog, request, estimate, estimate.options.front(), why);
+    d.explanation = why.terms();
+  }
+  return d;
+}
+
+MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain) {
+  MemoryReport d;
+  d.catalog = stamp_of(catalog);
+  d.model = describe_model(catalog, request.job, estimate);
+  d.job = describe_job(request.job, estimate);
+  d.hardware = describe_hardware(estimate);
+  if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {
+    const HardwareFit& fit = estimate.hardware.front();
+    Explain why;
+    (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout, estimate.request},
+                           std::min(request.job.concurrency.value, fit.max_concurrency), &why);
+    d.explanation = why.terms();
+  }
+  return d;
+}
+
+}  // namespace gpuplan

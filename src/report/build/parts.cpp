@@ -1,0 +1,114 @@
+#include "parts.hpp"
+
+#include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/model/tensors.hpp>
+
+#include <map>
+
+namespace gpuplan {
+namespace {
+
+template <class Q>
+Spread spread_of(const Interval<Q>& interval, double factor = 1) {
+  return {interval.value.base() * factor, interval.low.base() * factor, interval.high.base() * factor};
+}
+
+}  // namespace
+
+CatalogStamp stamp_of(const Catalog& catalog) { return {GPUPLAN_VERSION, std::string(catalog.hash()), {}, {}}; }
+
+ModelDocument describe_model(const Catalog& catalog, const JobSpec& job, const Estimate& estimate) {
+  const ServedModel& served = estimate.model;
+  ModelDocument model;
+  model.name = estimate.preset->name;
+  model.requested = job.model.value;
+  model.source = catalog.source(estimate.preset->source).text;
+  model.parameters = static_cast<double>(parameters(served.tensors));
+  model.active_parameters = static_cast<double>(active_parameters(served.architecture));
+  model.weights_bytes = weights_bytes(served.tensors, *served.scheme).base();
+  model.weights_format = served.scheme->name;
+  model.kv_bytes_per_token = kv_bytes_per_token(served.architecture, served.kv->element).base();
+  std::map<TensorRole, ModelDocument::Part> parts;
+  for (const TensorGroup& tensor : served.tensors) {
+    ModelDocument::Part& part = parts[tensor.role];
+    part.role = to_string(tensor.role);
+    part.parameters += static_cast<double>(tensor.elements());
+    part.bytes += static_cast<double>(tensor.count) *
+                  stored_bytes(storage_of(tensor, *served.scheme), static_cast<double>(tensor.rows), static_cast<double>(tensor.columns)).base();
+  }
+  for (auto& [role, part] : parts) {
+    part.bits_per_weight = 8 * part.bytes / part.parameters;
+    model.parts.push_back(part);
+  }
+  return model;
+}
+
+std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate) {
+  const auto number = [](std::string name, const Setting<std::int64_t>& setting) {
+    return JobValue{std::move(name), static_cast<double>(setting.value), setting.is_default};
+  };
+  return {{"type", std::string(to_string(job.type.value)), job.type.is_default},
+          {"model", std::string(estimate.preset->name), false},
+          {"dtype", std::string(estimate.model.scheme->name), job.dtype.is_default},
+          {"kv_dtype", std::string(estimate.model.kv->name), job.kv_dtype.is_default},
+          number("context", job.context),
+          number("input", job.input),
+          number("output", job.output),
+          number("concurrency", job.concurrency),
+          {"engine", std::string(estimate.engine->name), job.engine.is_default}};
+}
+
+MemoryDocumentPart describe_memory(const InferenceMemory& memory, std::int64_t max_concurrency) {
+  MemoryDocumentPart part;
+  part.per_device_bytes = memory.terms.total().base();
+  part.capacity_bytes = memory.capacity.base();
+  part.headroom_bytes = memory.headroom().base();
+  part.verdict = to_string(memory.verdict);
+  part.max_concurrency = static_cast<double>(max_concurrency);
+  for (const auto& term : memory.terms.terms()) {
+    part.terms.push_back({std::string(term.id), term.value.base(), term.low.base(), term.high.base()});
+  }
+  return part;
+}
+
+LatencyDocument describe_latency(const ServingTime& time) {
+  return {time.ttft.value.base(), time.tpot.value.base(), time.decode.value.base()};
+}
+
+TimeDocument describe_time(const ServingTime& time, double replicas) {
+  return {spread_of(time.ttft),   spread_of(time.tpot),             spread_of(time.prefill),
+          spread_of(time.decode), spread_of(time.output, replicas), spread_of(time.step)};
+}
+
+LayoutDocument describe_layout(const Layout& layout, const Engine& engine) {
+  LayoutDocument document;
+  document.tp = static_cast<double>(layout.tp);
+  document.pp = static_cast<double>(layout.pp);
+  document.dp = static_cast<double>(layout.dp);
+  document.engine = engine.name;
+  return document;
+}
+
+std::vector<HardwareDocument> describe_hardware(const Estimate& estimate) {
+  std::vector<HardwareDocument> all;
+  for (const HardwareFit& fit : estimate.hardware) {
+    HardwareDocument document;
+    document.accelerator = fit.accelerator->name;
+    if (fit.rejection) {
+      document.rule = fit.rejection->rule;
+      document.needed = fit.rejection->needed;
+      document.available = fit.rejection->available;
+      document.smallest_change = fit.rejection->smallest_change;
+    } else {
+      document.count = fit.layout.devices_per_replica();
+      document.layout = describe_layout(fit.layout, *estimate.engine);
+      document.memory = describe_memory(fit.memory, fit.max_concurrency);
+      document.alone = describe_latency(*fit.alone);
+      document.loaded = describe_time(*fit.loaded, 1);
+    }
+    all.push_back(std::move(document));
+  }
+  return all;
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,55 @@
+#include <gpuplan/report/build.hpp>
+
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/model/tensors.hpp>
+
+namespace gpuplan {
+namespace {
+
+RecordDocument record_of(const Catalog& catalog, std::string what, Text name, const std::vector<ShownField>& fields) {
+  RecordDocument record{std::move(what), std::string(name), {}};
+  for (const ShownField& field : fields) {
+    const Source& source = catalog.source(field.source);
+    record.fields.push_back({std::string(field.name), field.value, std::string(to_string(field.mark)), std::string(source.text),
+                             std::string(source.observed_on), std::string(to_string(source.layer))});
+  }
+  return record;
+}
+
+void add_computed(RecordDocument& record, std::string name, std::string value, std::string formula) {
+  record.fields.push_back({std::move(name), std::move(value), "computed", std::move(formula), {}, {}});
+}
+
+}  // namespace
+
+RecordDocument show_gpu(const Catalog& catalog, const Accelerator& gpu) {
+  RecordDocument record = record_of(catalog, "gpu", gpu.name, fields_of(gpu));
+  if (const Fact<Bytes> visible = catalog.visible_memory(gpu); visible.known()) {
+    add_computed(record, "usable_memory", format_binary_bytes(visible.value), "what a program can use; see docs/PHYSICS.md, Visible memory");
+  }
+  return record;
+}
+
+RecordDocument show_model(const Catalog& catalog, const ModelPreset& preset) {
+  RecordDocument record = record_of(catalog, "model", preset.name, fields_of(preset));
+  const Architecture architecture = architecture_of(preset);
+  const auto tensors = tensors_of(architecture);
+  add_computed(record, "parameters_counted", std::to_string(parameters(tensors)), "sum over the tensor list");
+  add_computed(record, "active_parameters_counted", std::to_string(active_parameters(architecture)), "experts a token is routed to only");
+  add_computed(record, "kv_bytes_per_token", format_shortest(kv_bytes_per_token(architecture, bytes(2)).base()), "bf16, before any window is full");
+  for (const TensorGroup& tensor : tensors) {
+    add_computed(record, "tensor " + tensor.name,
+                 std::to_string(tensor.count) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns),
+                 std::string(to_string(tensor.role)));
+  }
+  return record;
+}
+
+RecordDocument show_provider(const Catalog& catalog, const Provider& provider) {
+  return record_of(catalog, "provider", provider.name, fields_of(provider));
+}
+
+RecordDocument show_offer(const Catalog& catalog, const Offer& offer) { return record_of(catalog, "offer", offer.id, fields_of(offer)); }
+
+}  // namespace gpuplan

@@ -1,0 +1,144 @@
+#include "table.hpp"
+#include "text.hpp"
+
+#include <gpuplan/base/text.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace gpuplan {
+namespace {
+
+constexpr std::int64_t kShownHardware = 10;
+
+std::string spread_text(const Spread& spread, std::string (*format)(Seconds)) {
+  return format(seconds(spread.value)) + " (" + format(seconds(spread.low)) + " to " + format(seconds(spread.high)) + ")";
+}
+
+std::string plural(std::int64_t n, std::string_view word) { return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s"); }
+
+std::string money(double amount, const std::string& currency) { return format_significant(amount, 3) + " " + currency; }
+
+std::string answer(const EstimateDocument& d) {
+  if (d.options.empty()) {
+    const bool runs = std::any_of(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+    return d.model.name + " in " + d.model.weights_format +
+           (runs ? " runs on hardware that is listed below, but no offer matches" : " does not run on any of the hardware asked for");
+  }
+  const OptionDocument& best = d.options.front();
+  return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " + best.accelerator + " at " +
+         best.provider_title + " (" + best.contract + ") for " + money(best.cost.per_hour, d.currency) + " an hour, " +
+         money(best.cost.per_month, d.currency) + " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) +
+         " tokens/s for one user, " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
+         plural(static_cast<std::int64_t>(best.at_concurrency), "user");
+}
+
+std::string plan_line(const OptionDocument& best) {
+  return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" + format_significant(best.layout.tp, 3) +
+         (best.layout.pp > 1 ? " PP" + format_significant(best.layout.pp, 3) : "") + ", " + best.layout.engine + "), up to " +
+         format_significant(best.concurrency_per_replica, 6) + " users a replica, " + format_significant(best.concurrency_total, 6) + " in all";
+}
+
+std::string time_line(const OptionDocument& best) {
+  return "with " + plural(static_cast<std::int64_t>(best.at_concurrency), "user") +
+         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " + spread_text(best.time.ttft_s, format_seconds) + ", TPOT " +
+         spread_text(best.time.tpot_s, format_seconds) + ", output " + format_significant(best.time.output_tokens_per_s.value, 3) +
+         " tokens/s; alone: TTFT " + format_seconds(seconds(best.alone.ttft_s)) + ", TPOT " + format_seconds(seconds(best.alone.tpot_s)) +
+         "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
+}
+
+std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
+  std::string line;
+  for (const CostTerm& term : best.cost.terms) line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
+  line += " = " + money(best.cost.per_month, d.currency) + " a month without " + (d.vat == "included" ? "rebates, VAT included" : "VAT") + "; " +
+          money(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
+          (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
+  return line;
+}
+
+// One option a provider, unless all are asked for.
+std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
+  std::set<std::string> providers;
+  for (const OptionDocument& option : d.options) providers.insert(option.provider);
+  const bool collapse = d.best_of_each_provider && providers.size() > 1;
+  std::vector<const OptionDocument*> shown;
+  std::set<std::string> seen;
+  for (const OptionDocument& option : d.options) {
+    if (d.shown_rows > 0 && static_cast<std::int64_t>(shown.size()) >= d.shown_rows) break;
+    if (!collapse || seen.insert(option.provider).second) shown.push_back(&option);
+  }
+  return shown;
+}
+
+std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown) {
+  std::vector<std::vector<std::string>> rows;
+  for (const OptionDocument* o : shown) {
+    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, std::to_string(o->count) + " x " + o->accelerator,
+                    o->interconnect == "-" ? "" : o->interconnect, format_significant(o->at_concurrency, 6),
+                    format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
+                    format_significant(o->alone.decode_tokens_per_s, 3), format_significant(o->time.output_tokens_per_s.value, 3),
+                    format_significant(o->cost.per_hour, 3), format_significant(o->cost.per_month, 3),
+                    format_significant(o->cost.per_1m_output_tokens, 3), o->price_observed_on + (o->memory.verdict == "tight" ? " tight" : "")});
+  }
+  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link"}, {"users", true}, {"TTFT", true}, {"TPOT", true},
+                       {"tok/s 1 user", true}, {"tok/s all", true}, {d.currency + "/h", true}, {d.currency + "/month", true},
+                       {d.currency + "/1M out", true}, {"price of"}},
+                      rows, "  ");
+}
+
+std::string options_title(const EstimateDocument& d, std::size_t shown) {
+  std::set<std::string> providers;
+  for (const OptionDocument& option : d.options) providers.insert(option.provider);
+  std::string title = "options by " + d.sort + ", prices " + (d.vat == "included" ? "with" : "without") + " VAT: " + std::to_string(shown) +
+                      " of " + plural(static_cast<std::int64_t>(d.options.size()), "option") + " at " +
+                      plural(static_cast<std::int64_t>(providers.size()), "provider");
+  if (d.best_of_each_provider && providers.size() > 1) title += ", the best of each provider (--top 0 shows all)";
+  return title;
+}
+
+}  // namespace
+
+std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
+  std::string out;
+  for (const auto& line : wrap(answer(d), style.width)) out += bold(line, style) + "\n";
+  out += "\n";
+  if (!d.options.empty()) out += labelled("plan", plan_line(d.options.front()), style);
+  out += labelled("model", model_line(d.model), style);
+  out += labelled("job", job_line(d.job), style);
+  if (!d.options.empty()) {
+    const OptionDocument& best = d.options.front();
+    out += labelled("memory", memory_line(best.memory), style);
+    out += labelled("time", time_line(best), style);
+    out += labelled("cost", cost_line(best, d), style);
+    const auto shown = shown_options(d);
+    out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown);
+  }
+  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+  if (runnable > 0) {
+    out += "\n" + bold("smallest number of each accelerator: " + std::to_string(std::min<std::int64_t>(kShownHardware, runnable)) + " of " +
+                           std::to_string(runnable) + " that run it ('gpuplan memory' shows all)", style) + "\n";
+    out += hardware_table(d.hardware, kShownHardware);
+  } else if (!d.hardware.empty()) {
+    out += "\n" + rejected_table(d.hardware, kShownHardware);
+  }
+  if (!d.changes.empty()) {
+    out += "\n" + bold("what would change the answer", style) + "\n";
+    for (const ChangeDocument& change : d.changes) {
+      for (const auto& line : wrap(change.message, style.width - 2)) out += "  " + line + "\n";
+    }
+  }
+  out += explanation_text(d.explanation, style);
+  return out;
+}
+
+std::string memory_text(const MemoryReport& d, const TextStyle& style) {
+  std::string out = labelled("model", model_line(d.model), style) + labelled("job", job_line(d.job), style);
+  if (d.hardware.size() == 1 && d.hardware.front().memory) out += labelled("memory", memory_line(*d.hardware.front().memory), style);
+  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+  if (runnable > 0) out += "\n" + hardware_table(d.hardware, d.shown_rows);
+  const std::string rejected = rejected_table(d.hardware, d.shown_rows);
+  if (!rejected.empty()) out += "\n" + rejected;
+  return out + explanation_text(d.explanation, style);
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,4 @@
+set(GPUPLAN_TOPOLOGY_SOURCES
+  fabric.cpp
+  collectives.cpp
+)

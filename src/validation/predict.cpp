@@ -1,0 +1,194 @@
+#include <gpuplan/validation/predict.hpp>
+
+#include <gpuplan/memory/inference.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpuplan {
+namespace {
+
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
+// Benchmarks of one stream that print no lengths use a short prompt and a few hundred tokens of output; the lengths move the
+// decode rate by the little that the cache adds to the weights.
+constexpr std::int64_t kShortPrompt = 128;
+constexpr std::int64_t kShortOutput = 256;
+
+// llama-bench times prompts without output; a token at least is sampled.
+RequestShape shape_of(const MeasuredRow& row) {
+  RequestShape shape;
+  shape.input = row.input.value_or(kShortPrompt);
+  shape.output = std::max<std::int64_t>(row.output.value_or(kShortOutput), 1);
+  shape.context = shape.input + shape.output;
+  return shape;
+}
+
+// Experts spread over replicas of the attention ("attention data parallel") work as one group of all those devices: each holds
+// its share of the experts, and the rest is split by sequences where tensor parallelism splits it by heads.
+Layout layout_of(const MeasuredRow& row) {
+  if (row.dp > 1 && row.ep > row.tp) return {row.tp * row.dp, row.pp, 1};
+  return {row.tp, row.pp, row.dp};
+}
+
+std::string_view scheme_name(const MeasuredRow& row) {
+  return variant_of(row, "quant_kernel") == "fp8_block" ? std::string_view("fp8-block") : std::string_view(row.weights);
+}
+
+bool is_decode(Metric metric) { return metric == Metric::tpot_s || metric == Metric::itl_s || metric == Metric::decode_tokens_per_s; }
+bool is_prefill(Metric metric) { return metric == Metric::ttft_s || metric == Metric::prefill_tokens_per_s; }
+
+Regime regime_of(Metric metric, double in_flight) {
+  const bool loaded = in_flight > 1;
+  if (is_prefill(metric)) return loaded ? Regime::prefill_loaded : Regime::prefill;
+  if (is_decode(metric)) return loaded ? Regime::decode_loaded : Regime::decode;
+  return loaded ? Regime::throughput : Regime::decode;
+}
+
+// Whether a row says how many requests run at once.
+bool says_load(const MeasuredRow& row) {
+  switch (row.mode) {
+    case MeasuredMode::single: return is_decode(row.metric) || row.input.has_value();
+    case MeasuredMode::static_batch: return row.batch && row.input && row.output;
+    case MeasuredMode::concurrency: return row.concurrency && row.input && row.output;
+    case MeasuredMode::offline: return row.input && row.output;
+    case MeasuredMode::open_loop: return row.request_rate && row.input && row.output;
+    default: return false;
+  }
+}
+
+double requests_per_second(const ServingWork& work, const EngineConstants& constants) {
+  const JoinedSeconds joined = join_phases(work, phase_seconds(work, constants), constants, nullptr);
+  return work.in_flight / joined.e2e(work.output);
+}
+
+// All prompts at once, then all sequences step by step.
+double static_batch_seconds(const ServingWork& work, const PhaseSeconds& phases, const EngineConstants& constants) {
+  const double prefill = work.running * phases.prompts / (work.batched * work.stages);
+  return constants.request + prefill + (work.output - 1) * phases.decode;
+}
+
+}  // namespace
+
+double Prediction::abs_error() const { return std::abs(predicted / measured - 1); }
+double Prediction::time_ratio() const { return is_rate(metric) ? predicted / measured : measured / predicted; }
+
+const ServedModel* RowReader::model_of(const MeasuredRow& row, std::string& reason) {
+  const ModelPreset* preset = catalog_.find_model(row.model);
+  const auto scheme = parse_scheme(scheme_name(row));
+  const auto kv = parse_kv_format(row.kv.empty() ? std::string_view("bf16") : std::string_view(row.kv));
+  if (!preset) reason = "model.unknown";
+  else if (!scheme.value) reason = "format.unknown";
+  else if (!kv.value) reason = "kv_format.unknown";
+  if (!reason.empty()) return nullptr;
+  auto& entry = models_[{std::string(preset->name), (*scheme.value)->name, (*kv.value)->name}];
+  if (!entry) {
+    entry = std::make_unique<ServedModel>();
+    entry->architecture = architecture_of(*preset);
+    entry->scheme = *scheme.value;
+    entry->kv = *kv.value;
+    entry->tensors = tensors_of(entry->architecture);
+  }
+  return entry.get();
+}
+
+std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const EngineConstants* constants) {
+  std::string reason;
+  const Engine* engine = catalog_.find_engine(row.engine);
+  const Accelerator* accelerator = catalog_.find_accelerator(row.accelerator);
+  const ServedModel* model = model_of(row, reason);
+  if (!engine) reason = "engine.unknown";
+  else if (!accelerator) reason = "accelerator.unknown";
+  else if (row.metric == Metric::other) reason = "metric.not_modelled";
+  else if (!says_load(row)) reason = "load.unknown";
+  else if (!accelerator->memory_bandwidth.known()) reason = "bandwidth.unknown";
+  if (!reason.empty()) return Skipped{row.id, reason};
+
+  RowWork result;
+  result.row = &row;
+  result.engine = engine;
+  const Layout layout = layout_of(row);
+  result.replicas = as_double(layout.dp);
+  const ServingJob job{model, engine, shape_of(row)};
+  ServingCandidate candidate{accelerator, fabric_of(catalog_, *accelerator, {}, {}, layout.devices_per_replica()), layout, 1, 0};
+
+  Engine limits = *engine;
+  if (row.memory_fraction) limits.memory_fraction.value = std::min(*row.memory_fraction, 1.0);
+  const double most = std::max(1.0, as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request})));
+  switch (row.mode) {
+    case MeasuredMode::static_batch: candidate.concurrency = as_double(*row.batch) / result.replicas; break;
+    case MeasuredMode::concurrency:
+      candidate.concurrency = *row.concurrency / result.replicas;
+      candidate.most_running = most;
+      break;
+    case MeasuredMode::offline:
+      candidate.concurrency = row.requests ? std::min(most, as_double(*row.requests) / result.replicas) : most;
+      break;
+    case MeasuredMode::open_loop: candidate.concurrency = most; break;
+    default: break;
+  }
+  result.work = serving_work(job, candidate, ceilings_);
+  if (row.mode == MeasuredMode::open_loop) {
+    const EngineConstants by_engine = constants_of(*engine);
+    const EngineConstants& used = constants ? *constants : by_engine;
+    const double rate = *row.request_rate / result.replicas;
+    const double ceiling = requests_per_second(result.work, used);
+    if (ceiling <= rate) {
+      // Arrivals outrun the service: the request in the middle waits for half of the difference.
+      if (row.requests) result.backlog = as_double(*row.requests) / result.replicas / 2 * (1 / ceiling - 1 / rate);
+    } else {
+      double low = 1;
+      double high = most;
+      for (int i = 0; i < 24 && high / low > 1.002; ++i) {
+        candidate.concurrency = std::sqrt(low * high);
+        result.work = serving_work(job, candidate, ceilings_);
+        (requests_per_second(result.work, used) < rate ? low : high) = candidate.concurrency;
+      }
+    }
+  }
+  result.regime = regime_of(row.metric, row.mode == MeasuredMode::single ? 1 : std::max(result.work.in_flight, 1.5));
+  return result;
+}
+
+Prediction predict(const RowWork& work, const EngineConstants& constants) {
+  const MeasuredRow& row = *work.row;
+  const PhaseSeconds phases = phase_seconds(work.work, constants);
+  const JoinedSeconds joined = join_phases(work.work, phases, constants, nullptr);
+  const double output = work.work.output;
+  double e2e = joined.e2e(output);
+  if (row.mode == MeasuredMode::static_batch) e2e = static_batch_seconds(work.work, phases, constants);
+  const double rate = work.replicas * work.work.in_flight * output / e2e;
+  Prediction p{row.id, work.regime, row.source, row.metric, row.value, 0};
+  switch (row.metric) {
+    case Metric::ttft_s: p.predicted = joined.ttft + work.backlog; break;
+    case Metric::tpot_s:
+    case Metric::itl_s: p.predicted = joined.tpot; break;
+    case Metric::e2e_s: p.predicted = e2e + work.backlog; break;
+    case Metric::prefill_tokens_per_s: p.predicted = std::max(work.work.input, 1.0) / joined.prefill; break;
+    case Metric::decode_tokens_per_s: p.predicted = 1 / joined.tpot; break;
+    case Metric::output_tokens_per_s: p.predicted = rate; break;
+    case Metric::output_tokens_per_s_per_device: p.predicted = rate / as_double(row.count); break;
+    case Metric::total_tokens_per_s: p.predicted = rate * (work.work.input + output) / output; break;
+    case Metric::other: break;
+  }
+  return p;
+}
+
+ValidationResult validate_rows(const Catalog& catalog, std::span<const MeasuredRow> rows) {
+  const Ceilings ceilings(catalog);
+  RowReader reader(catalog, ceilings);
+  ValidationResult result;
+  for (const MeasuredRow& row : rows) {
+    const auto work = reader.work_of(row);
+    if (const auto* skipped = std::get_if<Skipped>(&work)) {
+      result.skipped.push_back(*skipped);
+    } else {
+      const auto& known = std::get<RowWork>(work);
+      result.predictions.push_back(predict(known, constants_of(*known.engine)));
+    }
+  }
+  return result;
+}
+
+}  // namespace gpuplan
