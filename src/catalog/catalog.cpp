@@ -3,6 +3,7 @@
 #include "dataset.hpp"
 #include "embedded.hpp"
 
+#include <gpuplan/base/parse.hpp>
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
@@ -21,6 +22,12 @@ const R* find(std::span<const R> records, std::string_view name) {
   const std::string key = lookup_key(name);
   const auto found = std::find_if(records.begin(), records.end(), [&](const R& r) { return answers_to(r, key); });
   return found == records.end() ? nullptr : &*found;
+}
+
+// `replace: true` at the top of a file: what came before it, the built-in facts included, is forgotten.
+bool replaces_all(const Node& root) {
+  const Node* flag = root.find("replace");
+  return flag && parse_bool(flag->scalar).value.value_or(false);
 }
 
 template <class R>
@@ -123,10 +130,12 @@ Catalog load_catalog(const std::vector<CatalogFile>& files) {
   auto dataset = std::make_shared<Dataset>(built_in_catalog());
   for (const CatalogFile& file : files) {
     const std::string text = read_text_file(file.path);
-    read_facts(*dataset, parse_yaml(text, file.path), file.path, file.layer);
-    check_facts(*dataset, file.path);
+    const Node root = parse_yaml(text, file.path);
+    if (replaces_all(root)) dataset = std::make_shared<Dataset>();
+    read_facts(*dataset, root, file.path, file.layer);
     dataset->hash = content_hash(text, dataset->hash);
   }
+  check_facts(*dataset, files.back().path);
   const CatalogView view = dataset->view();
   return catalog_from(view, dataset);
 }

@@ -176,7 +176,7 @@ void read_facts(Dataset& into, const Node& document, std::string_view origin, La
   Reader in(document, origin);
   if (into.sources.empty()) into.sources.push_back({"no source", "", Layer::built_in});  // id 0
   FileContext context{into, layer, in.optional("collected_on", parse_text).value_or("")};
-  in.ignore("base");
+  (void)in.optional("replace", parse_bool);  // acted on by load_catalog
   read_list(into.accelerators, in, context);
   read_list(into.links, in, context);
   read_list(into.nodes, in, context);

@@ -183,7 +183,7 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
                     Explain& why) {
   HardwareTable table(catalog, request, estimate.model, *estimate.engine);
-  (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), static_cast<std::int64_t>(option.load), &why);
+  (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, &why);
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
   (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, Ceilings(catalog), &why);
   (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);

@@ -92,8 +92,8 @@ class OfferPlanner {
     option.layout.dp = replicas;
     option.instances = instances;
     option.devices = devices;
-    const bool asked = !request_.job.concurrency.is_default;
-    option.load = asked ? static_cast<double>(divide_up(request_.job.concurrency.value, replicas)) : static_cast<double>(fit.max_concurrency);
+    option.demand = divide_up(request_.job.concurrency.value, replicas);
+    option.load = static_cast<double>(request_.job.concurrency.is_default ? fit.max_concurrency : option.demand);
     return true;
   }
 
@@ -197,7 +197,7 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
     auto best = std::max_element(choices[i].begin(), choices[i].end(), [](const Option& a, const Option& b) {
       return a.output_tokens_per_s() < b.output_tokens_per_s();
     });
-    best->memory = inference_memory(table.memory_inputs(*best->accelerator, best->layout), static_cast<std::int64_t>(best->load), nullptr);
+    best->memory = inference_memory(table.memory_inputs(*best->accelerator, best->layout), best->demand, nullptr);
     best->per_1m_output_tokens = best->per_hour / (best->output_tokens_per_s() * 3600) * 1e6;
     options.push_back(std::move(*best));
   }

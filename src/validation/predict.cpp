@@ -151,28 +151,31 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   return result;
 }
 
-Prediction predict(const RowWork& work, const EngineConstants& constants) {
+double predicted_value(const RowWork& work, const EngineConstants& constants) {
   const MeasuredRow& row = *work.row;
   const PhaseSeconds phases = phase_seconds(work.work, constants);
   const JoinedSeconds joined = join_phases(work.work, phases, constants, nullptr);
   const double output = work.work.output;
-  double e2e = joined.e2e(output);
-  if (row.mode == MeasuredMode::static_batch) e2e = static_batch_seconds(work.work, phases, constants);
+  const double e2e = row.mode == MeasuredMode::static_batch ? static_batch_seconds(work.work, phases, constants) : joined.e2e(output);
   const double rate = work.replicas * work.work.in_flight * output / e2e;
-  Prediction p{row.id, work.regime, row.source, row.metric, row.value, 0};
   switch (row.metric) {
-    case Metric::ttft_s: p.predicted = joined.ttft + work.backlog; break;
+    case Metric::ttft_s: return joined.ttft + work.backlog;
     case Metric::tpot_s:
-    case Metric::itl_s: p.predicted = joined.tpot; break;
-    case Metric::e2e_s: p.predicted = e2e + work.backlog; break;
-    case Metric::prefill_tokens_per_s: p.predicted = std::max(work.work.input, 1.0) / joined.prefill; break;
-    case Metric::decode_tokens_per_s: p.predicted = 1 / joined.tpot; break;
-    case Metric::output_tokens_per_s: p.predicted = rate; break;
-    case Metric::output_tokens_per_s_per_device: p.predicted = rate / as_double(row.count); break;
-    case Metric::total_tokens_per_s: p.predicted = rate * (work.work.input + output) / output; break;
+    case Metric::itl_s: return joined.tpot;
+    case Metric::e2e_s: return e2e + work.backlog;
+    case Metric::prefill_tokens_per_s: return std::max(work.work.input, 1.0) / joined.prefill;
+    case Metric::decode_tokens_per_s: return 1 / joined.tpot;
+    case Metric::output_tokens_per_s: return rate;
+    case Metric::output_tokens_per_s_per_device: return rate / as_double(row.count);
+    case Metric::total_tokens_per_s: return rate * (work.work.input + output) / output;
     case Metric::other: break;
   }
-  return p;
+  return 0;
+}
+
+Prediction predict(const RowWork& work, const EngineConstants& constants) {
+  const MeasuredRow& row = *work.row;
+  return {row.id, work.regime, row.source, row.metric, row.value, predicted_value(work, constants)};
 }
 
 ValidationResult validate_rows(const Catalog& catalog, std::span<const MeasuredRow> rows) {

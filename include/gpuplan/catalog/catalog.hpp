@@ -2,7 +2,8 @@
 /// The catalogue: every fact gpuplan knows, read-only after loading.
 ///
 /// The built-in data is compiled into the program; files of the user are layered on top and may override one field of one
-/// record, or add records. Order, later wins: built-in < system < user < project < `--catalog FILE`.
+/// record, or add records; a file that says `replace: true` starts from nothing instead.
+/// Order, later wins: built-in < system < user < project < `--catalog FILE`.
 ///
 ///     const Catalog catalog = load_catalog({{"my.yaml", Layer::flag}});
 ///     const auto* gpu = catalog.find_accelerator("h100 sxm5 80gb");

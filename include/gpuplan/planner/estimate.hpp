@@ -61,8 +61,9 @@ struct Option {
   std::int64_t instances = 1;
   std::int64_t devices = 1;           ///< rented; may exceed the layout's
   std::int64_t max_concurrency = 0;   ///< a replica
+  std::int64_t demand = 1;            ///< requests that a replica must carry, as asked
   double load = 1;                    ///< requests in flight on a replica in `at`
-  InferenceMemory memory;             ///< at that load
+  InferenceMemory memory;             ///< with the demand; what it leaves free is for more requests
   ServingTime alone;
   ServingTime at;
   Breakdown<double> hourly;           ///< money an hour

@@ -66,7 +66,8 @@ class RowReader {
   std::map<std::tuple<std::string, std::string_view, std::string_view>, std::unique_ptr<ServedModel>> models_;
 };
 
-/// The row's metric under these constants.
+/// The row's metric under these constants, in the metric's unit.
+double predicted_value(const RowWork& work, const EngineConstants& constants);
 Prediction predict(const RowWork& work, const EngineConstants& constants);
 
 struct ValidationResult {

@@ -34,9 +34,9 @@ std::string answer(const EstimateDocument& d) {
 }
 
 std::string plan_line(const OptionDocument& best) {
-  return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" + format_significant(best.layout.tp, 3) +
-         (best.layout.pp > 1 ? " PP" + format_significant(best.layout.pp, 3) : "") + ", " + best.layout.engine + "), up to " +
-         format_significant(best.concurrency_per_replica, 6) + " users a replica, " + format_significant(best.concurrency_total, 6) + " in all";
+  return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" + format_whole(best.layout.tp) +
+         (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " + best.layout.engine + "), up to " +
+         format_whole(best.concurrency_per_replica) + " users a replica, " + format_whole(best.concurrency_total) + " in all";
 }
 
 std::string time_line(const OptionDocument& best) {
@@ -73,16 +73,18 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
 std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown) {
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
-    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, std::to_string(o->count) + " x " + o->accelerator,
-                    o->interconnect == "-" ? "" : o->interconnect, format_significant(o->at_concurrency, 6),
+    std::string hardware = std::to_string(o->count) + " x " + o->accelerator;
+    if (o->interconnect != "-") hardware += " " + o->interconnect;
+    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, hardware, format_whole(o->at_concurrency),
                     format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
                     format_significant(o->alone.decode_tokens_per_s, 3), format_significant(o->time.output_tokens_per_s.value, 3),
                     format_significant(o->cost.per_hour, 3), format_significant(o->cost.per_month, 3),
-                    format_significant(o->cost.per_1m_output_tokens, 3), o->price_observed_on + (o->memory.verdict == "tight" ? " tight" : "")});
+                    format_significant(o->cost.per_1m_output_tokens, 3), o->memory.verdict,
+                    o->price_observed_on.empty() ? "unknown" : o->price_observed_on});
   }
-  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link"}, {"users", true}, {"TTFT", true}, {"TPOT", true},
-                       {"tok/s 1 user", true}, {"tok/s all", true}, {d.currency + "/h", true}, {d.currency + "/month", true},
-                       {d.currency + "/1M out", true}, {"price of"}},
+  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware and link"}, {"users", true}, {"TTFT", true}, {"TPOT", true},
+                       {"tok/s 1", true}, {"tok/s all", true}, {d.currency + "/h", true}, {"/month", true}, {"/1M out", true}, {"memory"},
+                       {"price of"}},
                       rows, "  ");
 }
 

@@ -5,6 +5,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gpuplan {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kLabelWidth = 9;
 
 std::string value_text(const JobValue& value) {
   const std::string text = std::holds_alternative<std::string>(value.value) ? std::get<std::string>(value.value)
-                                                                            : format_significant(std::get<double>(value.value), 15);
+                                                                            : format_whole(std::get<double>(value.value));
   return value.name + " " + text + (value.is_default ? "*" : "");
 }
 
@@ -42,7 +43,7 @@ std::string list_text(const ListDocument& list, const TextStyle& style) {
     for (const Cell& cell : row) cells.push_back(cell_text(cell));
   }
   std::string out = layout_table(columns, rows);
-  out += "\n" + format_count(static_cast<double>(list.rows.size())) + " " + list.what + "\n";
+  out += "\n" + format_whole(static_cast<double>(list.rows.size())) + " " + list.what + "\n";
   for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
   return out;
 }
@@ -85,13 +86,13 @@ std::string labelled(std::string_view label, std::string_view text, const TextSt
 std::string model_line(const ModelDocument& model) {
   std::string line = model.name;
   if (lookup_key(model.name) != lookup_key(model.requested)) line += " (asked for as '" + model.requested + "')";
-  line += ": " + format_significant(model.parameters, 15) + " parameters";
+  line += ": " + format_whole(model.parameters) + " parameters";
   if (model.active_parameters < model.parameters) line += ", " + format_count(model.active_parameters) + " active";
   line += "; weights in " + model.weights_format + " " + format_bytes(bytes(model.weights_bytes)) + " (";
   bool first = true;
   for (const auto& part : model.parts) {
     if (part.bytes < 0.001 * model.weights_bytes) continue;
-    line += (first ? "" : ", ") + part.role + " " + format_bytes(bytes(part.bytes)) + " at " + format_significant(part.bits_per_weight, 3) + " bit";
+    line += (first ? "" : ", ") + part.role + " " + format_bytes(bytes(part.bytes)) + " at " + format_shortest(std::round(part.bits_per_weight * 100) / 100) + " bit";
     first = false;
   }
   return line + "); KV cache " + format_binary_bytes(bytes(model.kv_bytes_per_token)) + " a token";
@@ -131,11 +132,11 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
   std::vector<std::vector<std::string>> rows;
   for (const HardwareDocument& h : hardware) {
     if (!h.memory || (limit > 0 && static_cast<std::int64_t>(rows.size()) >= limit)) continue;
-    std::string layout = "TP" + format_significant(h.layout.tp, 3);
-    if (h.layout.pp > 1) layout += " PP" + format_significant(h.layout.pp, 3);
+    std::string layout = "TP" + format_whole(h.layout.tp);
+    if (h.layout.pp > 1) layout += " PP" + format_whole(h.layout.pp);
     rows.push_back({std::to_string(h.count), h.accelerator, layout, h.memory->verdict,
                     format_binary_bytes(bytes(h.memory->per_device_bytes)), format_binary_bytes(bytes(h.memory->capacity_bytes)),
-                    format_binary_bytes(bytes(h.memory->headroom_bytes)), format_significant(h.memory->max_concurrency, 6),
+                    format_binary_bytes(bytes(h.memory->headroom_bytes)), format_whole(h.memory->max_concurrency),
                     format_seconds(seconds(h.alone->ttft_s)), format_seconds(seconds(h.alone->tpot_s)),
                     format_significant(h.alone->decode_tokens_per_s, 3), format_significant(h.loaded->output_tokens_per_s.value, 3)});
   }

@@ -1,0 +1,7 @@
+set(GPUPLAN_VALIDATION_SOURCES
+  calibrate.cpp
+  csv.cpp
+  errors.cpp
+  measured.cpp
+  predict.cpp
+)

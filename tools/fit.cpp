@@ -1,0 +1,158 @@
+// Fits the constants and intervals of data/engines.yaml to data/measured/inference.csv and writes them in place.
+//
+//   fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]
+//
+// The file's other lines stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file
+// would change. --rows prints each row. --leave-out also fits without each source in turn and reports how the others predict it.
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/base/reader.hpp>
+#include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/validation/calibrate.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace gpuplan;
+
+void print_group(const std::string& name, const std::vector<Prediction>& rows) {
+  const ErrorSummary s = summarize(rows);
+  if (s.rows == 0) return;
+  std::printf("%-44s %5ld rows %2ld sources  median %5.1f %%  p90 %6.1f %%  mean %5.1f %%  bias %.2f\n", name.c_str(),
+              static_cast<long>(s.rows), static_cast<long>(s.sources), 100 * s.median_abs_error, 100 * s.p90_abs_error,
+              100 * s.mean_abs_error, s.bias);
+}
+
+constexpr Regime kAllRegimes[] = {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput};
+
+void print_errors(const std::vector<Prediction>& predictions) {
+  for (const Regime regime : kAllRegimes) {
+    const auto rows = of_regime(predictions, regime);
+    print_group(std::string(to_string(regime)), rows);
+    std::map<std::string, std::vector<Prediction>> by_source;
+    for (const Prediction& p : rows) by_source[p.source + " " + std::string(to_string(p.metric))].push_back(p);
+    for (const auto& [source, members] : by_source) print_group("  " + source, members);
+  }
+}
+
+void print_constants(const CalibratedEngine& e) {
+  const EngineConstants& c = e.constants;
+  std::printf("%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us step %.4g us request %.4g us\n",
+              e.name.c_str(), e.pooled ? " (pooled)" : "", c.compute, c.dequantized, c.bandwidth, c.attention, c.overlap, c.launch * 1e6,
+              c.step * 1e6, c.request * 1e6);
+}
+
+// Rows of a source by what was fitted without it, with the intervals of the others.
+void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows) {
+  std::set<std::string> sources;
+  for (const MeasuredRow& row : rows) sources.insert(row.source);
+  const Ceilings ceilings(catalog);
+  RowReader reader(catalog, ceilings);
+  std::vector<Prediction> left_out;
+  double inside = 0;
+  double whole = 0;
+  for (const std::string& source : sources) {
+    std::vector<MeasuredRow> others;
+    for (const MeasuredRow& row : rows) {
+      if (row.source != source) others.push_back(row);
+    }
+    const Calibration fitted = calibrate(catalog, others);
+    double held = 0;
+    double seen = 0;
+    for (const MeasuredRow& row : rows) {
+      if (row.source != source) continue;
+      const auto* engine = catalog.find_engine(row.engine);
+      for (const CalibratedEngine& e : fitted.engines) {
+        if (!engine || e.name != engine->name) continue;
+        const auto work = reader.work_of(row, &e.constants);
+        if (!std::holds_alternative<RowWork>(work)) continue;
+        left_out.push_back(predict(std::get<RowWork>(work), e.constants));
+        for (const CalibratedInterval& interval : e.intervals) {
+          if (interval.regime != left_out.back().regime) continue;
+          const double ratio = left_out.back().time_ratio();
+          seen += 1;
+          if (interval.factors.low <= ratio && ratio <= interval.factors.high) held += 1;
+        }
+      }
+    }
+    if (seen > 0) std::printf("left out %-12s coverage %.0f %% of %.0f rows\n", source.c_str(), 100 * held / seen, seen);
+    if (seen > 0) inside += held / seen;
+    if (seen > 0) whole += 1;
+  }
+  if (whole > 0) std::printf("coverage of left-out sources, each the same weight: %.0f %%\n", 100 * inside / whole);
+  print_errors(left_out);
+}
+
+bool write_in_place(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out << text;
+    if (!out.flush()) return false;
+  }
+  std::error_code failure;
+  std::filesystem::rename(temporary, path, failure);
+  return !failure;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  std::vector<std::string> paths;
+  bool check = false;
+  bool leave_out = false;
+  bool each_row = false;
+  for (const std::string& argument : arguments) {
+    if (argument == "--check") check = true;
+    else if (argument == "--leave-out") leave_out = true;
+    else if (argument == "--rows") each_row = true;
+    else paths.push_back(argument);
+  }
+  if (paths.size() != 2) {
+    std::fputs("usage: fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]\n", stderr);
+    return 2;
+  }
+  const Catalog catalog = load_catalog({{paths[0], Layer::project}});
+  const auto rows = read_measured(read_text_file(paths[1]), paths[1]);
+  const Calibration calibration = calibrate(catalog, rows);
+  for (const CalibratedEngine& engine : calibration.engines) print_constants(engine);
+  print_errors(calibration.predictions);
+  for (const Prediction& p : calibration.predictions) {
+    if (each_row) std::printf("row,%s,%s,%g,%g\n", p.id.c_str(), std::string(to_string(p.regime)).c_str(), p.measured, p.predicted);
+  }
+  std::map<std::string, int> reasons;
+  for (const Skipped& skipped : calibration.skipped) ++reasons[skipped.reason];
+  for (const auto& [reason, count] : reasons) std::printf("skipped %d rows: %s\n", count, reason.c_str());
+  if (leave_out) print_left_out(catalog, rows);
+
+  const std::string before = read_text_file(paths[0]);
+  const std::string after = with_calibration(before, calibration);
+  if (check) {
+    if (before != after) std::fprintf(stderr, "%s is not what the measured rows give: run tools/fit\n", paths[0].c_str());
+    return before == after ? 0 : 1;
+  }
+  if (before != after && !write_in_place(paths[0], after)) {
+    std::fprintf(stderr, "cannot write %s\n", paths[0].c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const InputError& error) {
+    for (const Problem& problem : error.problems()) std::fprintf(stderr, "%s\n", format_problem(problem).c_str());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
