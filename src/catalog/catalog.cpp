@@ -24,6 +24,20 @@ const R* find(std::span<const R> records, std::string_view name) {
   return found == records.end() ? nullptr : &*found;
 }
 
+template <class R>
+void add_names(std::span<const R> records, std::unordered_map<std::string, const R*>& index) {
+  for (const R& record : records) {
+    index.emplace(lookup_key(record.name), &record);
+    for (const Text alias : record.aliases) index.emplace(lookup_key(alias), &record);
+  }
+}
+
+template <class R>
+const R* look_up(const std::unordered_map<std::string, const R*>& index, std::string_view name) {
+  const auto found = index.find(lookup_key(name));
+  return found == index.end() ? nullptr : found->second;
+}
+
 // `replace: true` at the top of a file: what came before it, the built-in facts included, is forgotten.
 bool replaces_all(const Node& root) {
   const Node* flag = root.find("replace");
@@ -48,11 +62,8 @@ const Source& Catalog::source(SourceId id) const {
 }
 
 void Catalog::index() {
-  for (std::size_t i = 0; i < view_.accelerators.size(); ++i) {
-    const Accelerator& gpu = view_.accelerators[i];
-    accelerator_index_.emplace(lookup_key(gpu.name), i);
-    for (const Text alias : gpu.aliases) accelerator_index_.emplace(lookup_key(alias), i);
-  }
+  add_names(view_.accelerators, accelerator_index_);
+  add_names(view_.links, link_index_);
   std::vector<Bytes> shares;
   for (const Accelerator& gpu : view_.accelerators) {
     if (gpu.memory.known() && gpu.visible_memory.known()) shares.push_back(gpu.memory.value - gpu.visible_memory.value);
@@ -67,11 +78,8 @@ Fact<Bytes> Catalog::visible_memory(const Accelerator& gpu) const {
   return gpu.memory_label;
 }
 
-const Accelerator* Catalog::find_accelerator(std::string_view name) const {
-  const auto found = accelerator_index_.find(lookup_key(name));
-  return found == accelerator_index_.end() ? nullptr : &view_.accelerators[found->second];
-}
-const Link* Catalog::find_link(std::string_view name) const { return find(view_.links, name); }
+const Accelerator* Catalog::find_accelerator(std::string_view name) const { return look_up(accelerator_index_, name); }
+const Link* Catalog::find_link(std::string_view name) const { return look_up(link_index_, name); }
 const NodeDesign* Catalog::find_node(std::string_view name) const { return find(view_.nodes, name); }
 const ModelPreset* Catalog::find_model(std::string_view name) const { return find(view_.models, name); }
 const Engine* Catalog::find_engine(std::string_view name) const { return find(view_.engines, name); }

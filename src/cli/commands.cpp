@@ -10,7 +10,7 @@ constexpr std::string_view kMemoryFlags[] = {"model", "job",   "dtype",  "kv-dty
                                              "gpu",   "count", "top",    "format",   "explain", "assert", "file", "output-file", "catalog", "help"};
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
-constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region", "country", "currency", "vat", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region", "country", "currency", "vat", "top", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kProviderFlags[] = {"provider", "country", "as-of", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kHelpFlags[] = {"man", "help"};
 

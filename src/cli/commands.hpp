@@ -19,7 +19,8 @@ struct Environment {
   std::string home;
   std::string config_home;  ///< $XDG_CONFIG_HOME, empty when unset
   bool color = false;
-  int width = 100;
+  int width = 100;      ///< of prose
+  int table_width = 0;  ///< of tables; 0: no limit
 };
 
 // The outcome of a command: a document and the exit status that goes with it.

@@ -20,6 +20,7 @@ struct Flag {
   std::string_view help;
   std::string_view fallback;  ///< the default, as help says it; empty: none
   bool in_file = true;        ///< may stand in a job file
+  std::string_view group;     ///< heading in help
   ApplyFlag apply;
 };
 

@@ -45,7 +45,7 @@ std::string entry(const std::string& left, std::string_view right, int column) {
     line.clear();
   }
   for (const auto& part : wrap(right, kWidth - column)) {
-    line.resize(std::max(line.size(), static_cast<std::size_t>(column)), ' ');
+    line.append(static_cast<std::size_t>(std::max(0, column - display_width(line))), ' ');
     out += line + part + "\n";
     line.clear();
   }
@@ -100,9 +100,11 @@ std::string help_text(const Command* command) {
   if (!command->words.empty()) out += " " + std::string(command->words);
   out += " [FLAGS]\n\n" + paragraph(command->summary);
   if (!command->description.empty()) out += "\n" + paragraph(command->description);
-  out += "\nflags\n";
+  std::string_view group;
   for (const std::string_view name : command->flags) {
     const Flag* flag = find_flag(name);
+    if (flag->group != group) out += "\n" + std::string(flag->group) + "\n";
+    group = flag->group;
     out += entry(flag_usage(*flag), flag_help(*flag), kFlagColumn);
   }
   if (!command->examples.empty()) out += "\nexamples\n";

@@ -79,7 +79,10 @@ Outcome run_offers(const Options& options, const Environment& environment) {
     unknown("offer", name, nearest_name(name, ids));
   }
   const ListFilter filter = filter_of(catalog, options, outcome);
-  outcome.document = list_offers(catalog, filter, catalog.find_currency(options.currency)->currency, options.vat);
+  ListDocument list = list_offers(catalog, filter, catalog.find_currency(options.currency)->currency, options.vat);
+  const auto rows = static_cast<std::size_t>(options.top.value_or(0));
+  if (rows > 0 && list.rows.size() > rows) list.rows.resize(rows);
+  outcome.document = std::move(list);
   return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/report/render.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -14,11 +15,13 @@
 #include <new>
 #include <system_error>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace gpuplan::cli {
 namespace {
 
+constexpr int kDone = 0;
 constexpr int kInternal = 1;
 constexpr int kBadInput = 2;
 constexpr int kAssertionFailed = 4;
@@ -26,6 +29,17 @@ constexpr int kAssertionFailed = 4;
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+// What $COLUMNS says, else the terminal on standard output; 0 when neither does: a pipe has room for whole tables.
+int terminal_columns() {
+  constexpr int kWidest = 1000;
+  if (const auto columns = parse_count(variable("COLUMNS")); columns.value && *columns.value <= kWidest) {
+    return static_cast<int>(*columns.value);
+  }
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) return std::min<int>(size.ws_col, kWidest);
+  return 0;
 }
 
 Environment environment_of_process() {
@@ -36,9 +50,7 @@ Environment environment_of_process() {
   environment.home = variable("HOME");
   environment.config_home = variable("XDG_CONFIG_HOME");
   environment.color = ::isatty(STDOUT_FILENO) && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
-  if (const auto columns = parse_count(variable("COLUMNS")); columns.value && *columns.value <= 1000) {
-    environment.width = static_cast<int>(*columns.value);
-  }
+  if (const int columns = terminal_columns(); columns > 0) environment.width = environment.table_width = columns;
   return environment;
 }
 
@@ -48,7 +60,9 @@ std::string render(const Document& document, const Options& options, const Envir
     case Format::csv: return render_csv(document);
     case Format::table: break;
   }
-  return render_table(document, {environment.width, environment.color && options.output_file.empty(), options.explain});
+  TextStyle style{environment.width, environment.table_width, environment.color, options.explain};
+  if (!options.output_file.empty()) style = {TextStyle{}.width, 0, false, options.explain};
+  return render_table(document, style);
 }
 
 // Every assertion that does not hold is said; bad ones are input errors.
@@ -77,27 +91,31 @@ int run_command(const Invocation& invocation, const Environment& environment) {
   return outcome.status != 0 ? outcome.status : assertion;
 }
 
+// In JSON on standard output too where JSON was asked for. A standard output that cannot be written to is not tried twice.
 int report_errors(const ErrorDocument& error, Format format) {
   write_error(render_table(error, {}));
-  if (format == Format::json) write_result(render_json(error), {});
+  if (format == Format::json && error.problems.front().id != kStandardOutput) write_result(render_json(error), {});
   return error.status;
 }
 
 int run(const std::vector<std::string>& arguments) {
-  const Format format = format_asked_for(arguments);
+  Format format = format_asked_for(arguments);
   try {
     const Invocation invocation = parse_arguments(arguments);
     if (invocation.version) {
       write_result("gpuplan " GPUPLAN_VERSION "\n", {});
-      return 0;
+      return kDone;
     }
     if (!invocation.command) {
       write_result(help_text(nullptr), {});
-      return 0;
+      return kDone;
     }
+    format = invocation.options.format;  // a job file may say it
     return run_command(invocation, environment_of_process());
   } catch (const InputError& error) {
     return report_errors({kBadInput, error.problems()}, format);
+  } catch (const OutputError& error) {
+    return report_errors({kInternal, {{error.id(), error.what(), std::nullopt, {}, {}, {}}}}, format);
   }
 }
 

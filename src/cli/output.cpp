@@ -13,7 +13,9 @@
 namespace gpuplan::cli {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(std::string_view id, const std::string& what) {
+  throw OutputError(id, what + ": " + std::generic_category().message(errno));
+}
 
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -35,9 +37,9 @@ bool is_special(const std::string& path) {
 // Devices and pipes cannot be replaced: they are written to.
 void write_special(std::string_view text, const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) fail("cannot open '" + path + "'");
+  if (descriptor < 0) fail(kOutputFile, "cannot open '" + path + "'");
   const bool written = write_all(descriptor, text);
-  if (!written || ::close(descriptor) != 0) fail("cannot write '" + path + "'");
+  if (!written || ::close(descriptor) != 0) fail(kOutputFile, "cannot write '" + path + "'");
 }
 
 void write_file(std::string_view text, const std::string& path) {
@@ -45,7 +47,7 @@ void write_file(std::string_view text, const std::string& path) {
   std::vector<char> name(pattern.begin(), pattern.end());
   name.push_back('\0');
   const int descriptor = ::mkstemp(name.data());
-  if (descriptor < 0) fail("cannot write '" + path + "'");
+  if (descriptor < 0) fail(kOutputFile, "cannot write '" + path + "'");
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool written = write_all(descriptor, text) && ::fchmod(descriptor, 0666 & ~mask) == 0 && ::fsync(descriptor) == 0;
@@ -56,7 +58,7 @@ void write_file(std::string_view text, const std::string& path) {
     const int kept = errno;
     ::unlink(name.data());
     errno = kept;
-    fail("cannot write '" + path + "'");
+    fail(kOutputFile, "cannot write '" + path + "'");
   }
 }
 
@@ -64,7 +66,7 @@ void write_file(std::string_view text, const std::string& path) {
 
 void write_result(std::string_view text, const std::string& path) {
   if (path.empty() || path == "-") {
-    if (!write_all(STDOUT_FILENO, text)) fail("cannot write standard output");
+    if (!write_all(STDOUT_FILENO, text)) fail(kStandardOutput, "cannot write standard output");
   } else if (is_special(path)) {
     write_special(text, path);
   } else {

@@ -1,12 +1,26 @@
 #pragma once
 // Where results go.
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace gpuplan::cli {
 
-// Writes to standard output, or to a file through a temporary one beside it. Throws std::system_error when it cannot.
+inline constexpr std::string_view kStandardOutput = "output.standard_output";  ///< id: it cannot be written
+inline constexpr std::string_view kOutputFile = "output.file";
+
+// A result could not be written; nothing of it is left.
+class OutputError : public std::runtime_error {
+ public:
+  OutputError(std::string_view id, const std::string& message) : std::runtime_error(message), id_(id) {}
+  [[nodiscard]] const std::string& id() const { return id_; }
+
+ private:
+  std::string id_;
+};
+
+// Writes to standard output, or to a file through a temporary one beside it. Throws OutputError.
 void write_result(std::string_view text, const std::string& path);
 void write_error(std::string_view text);
 

@@ -60,6 +60,10 @@ Found split_arguments(const Command& command, std::vector<std::string> arguments
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();
+    throw InputError(usage_problem("usage.missing_value", "'" + what.substr(0, what.find(':')) + "' needs a value",
+                                   "see 'gpuplan help " + std::string(command.name) + "'"));
   } catch (const CLI::Error& error) {
     throw InputError(usage_problem("usage.bad_arguments", to_lower(std::string(error.what()).substr(0, 1)) + std::string(error.what()).substr(1),
                                    "see 'gpuplan help " + std::string(command.name) + "'"));
@@ -126,7 +130,7 @@ Invocation parse_arguments(const std::vector<std::string>& arguments) {
   invocation.command = &command;
   const Found found = split_arguments(command, {arguments.begin() + 1, arguments.end()});
   std::vector<Problem> problems = unknown_flags(command, found.unknown);
-  if (command.words.empty()) {
+  if (command.words.empty() && problems.empty()) {  // behind an unknown flag stands its value
     for (const std::string& word : found.words) {
       problems.push_back(usage_problem("usage.unexpected_word", "unexpected '" + word + "'", "flags only; see 'gpuplan help " + std::string(command.name) + "'"));
     }

@@ -48,7 +48,8 @@ StepWork step_work(const ServingJob& job, const ServingCandidate& candidate, con
     work.operators.push_back({op, ceilings.compute(*candidate.accelerator, op.arithmetic).base(), bandwidth});
   }
   work.collectives = step_collectives(job, candidate, shape.phase, shape.sequences * shape.new_tokens, nullptr);
-  if (shape.phase == Phase::prefill) {
+  work.steps = shape.sequences;
+  if (false) {
     const double most = job.engine->max_batched_tokens.known() ? as_double(*job.engine->max_batched_tokens) : shape.new_tokens;
     work.steps = std::max(1.0, std::ceil(shape.sequences * shape.new_tokens / std::max(most, 1.0)));
   }

@@ -47,14 +47,13 @@ bool selected(const EstimateRequest& request, const Accelerator& accelerator) {
          std::find(request.accelerators.begin(), request.accelerators.end(), &accelerator) != request.accelerators.end();
 }
 
-// The smallest layout in one host, else over hosts.
+// The smallest layout in one host, else over hosts; with a given number the one that uses most of it.
 std::optional<LayoutFit> smallest_layout(HardwareTable& table, const Accelerator& accelerator, std::optional<std::int64_t> count) {
   const std::int64_t host = table.devices_per_host(accelerator);
-  for (const auto& fits : {table.layouts_inside(accelerator, count ? std::min(*count, host) : host),
-                           table.layouts_across(accelerator, host)}) {
-    for (const LayoutFit& fit : fits) {
-      if (!count || fit.layout.devices_per_replica() <= *count) return fit;
-    }
+  const auto inside = table.layouts_inside(accelerator, count ? std::min(*count, host) : host);
+  if (!inside.empty()) return count ? inside.back() : inside.front();
+  for (const LayoutFit& fit : table.layouts_across(accelerator, host)) {
+    if (!count || fit.layout.devices_per_replica() <= *count) return fit;
   }
   return std::nullopt;
 }

@@ -16,12 +16,14 @@ HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& requ
   }
 }
 
-std::optional<Rejection> HardwareTable::rejection(const Accelerator& accelerator) const {
-  if (auto engine = check_engine(engine_, accelerator, *model_.scheme)) return engine;
-  if (!catalog_.visible_memory(accelerator).known()) {
-    return Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue", "a --catalog file that states it"};
+const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& accelerator) {
+  const auto [entry, fresh] = rejections_.try_emplace(&accelerator);
+  if (!fresh) return entry->second;
+  entry->second = check_engine(engine_, accelerator, *model_.scheme);
+  if (!entry->second && !catalog_.visible_memory(accelerator).known()) {
+    entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue", "a --catalog file that states it"};
   }
-  return std::nullopt;
+  return entry->second;
 }
 
 InferenceMemoryInputs HardwareTable::memory_inputs(const Accelerator& accelerator, const Layout& layout) const {

@@ -19,8 +19,8 @@ class HardwareTable {
  public:
   HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine);
 
-  // Why an accelerator cannot run the job at all, whatever the number.
-  [[nodiscard]] std::optional<Rejection> rejection(const Accelerator& accelerator) const;
+  // Why an accelerator cannot run the job at all, whatever the number; found on first use.
+  const std::optional<Rejection>& rejection(const Accelerator& accelerator);
   // How many sequences a replica of this layout holds; computed on first use.
   std::int64_t max_concurrency(const Accelerator& accelerator, const Layout& layout);
   // Layouts of one replica inside a host of `devices`, fewest devices first, that hold at least one sequence.
@@ -37,6 +37,7 @@ class HardwareTable {
   const Engine& engine_;
   RequestShape request_;
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
+  std::map<const Accelerator*, std::optional<Rejection>> rejections_;
   std::map<std::string, std::int64_t, std::less<>> per_host_;
 };
 

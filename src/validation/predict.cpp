@@ -28,6 +28,7 @@ RequestShape shape_of(const MeasuredRow& row) {
 // Experts spread over replicas of the attention ("attention data parallel") work as one group of all those devices: each holds
 // its share of the experts, and the rest is split by sequences where tensor parallelism splits it by heads.
 Layout layout_of(const MeasuredRow& row) {
+  if (variant_of(row, "split") == "layer") return {1, row.tp * row.pp, row.dp};
   if (row.dp > 1 && row.ep > row.tp) return {row.tp * row.dp, row.pp, 1};
   return {row.tp, row.pp, row.dp};
 }
@@ -61,6 +62,16 @@ bool says_load(const MeasuredRow& row) {
 double requests_per_second(const ServingWork& work, const EngineConstants& constants) {
   const JoinedSeconds joined = join_phases(work, phase_seconds(work, constants), constants, nullptr);
   return work.in_flight / joined.e2e(work.output);
+}
+
+// A closed loop starts all its clients at once, and requests of equal length that started in one step end in one step: each prompt
+// meets another one, and in the first of the rounds it waits for half of all. Tools send ten requests a client unless told.
+double companions_of(const MeasuredRow& row, const ServingWork& work) {
+  constexpr double kRounds = 10;
+  if (row.mode != MeasuredMode::concurrency) return 0;
+  const double others = work.running - 1;
+  const double rounds = row.requests ? std::max(1.0, as_double(*row.requests) / *row.concurrency) : kRounds;
+  return std::min(others, 1.0) + others / 2 / rounds;
 }
 
 // All prompts at once, then all sequences step by step.
@@ -147,6 +158,7 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
       }
     }
   }
+  result.companions = companions_of(row, result.work);
   result.regime = regime_of(row.metric, row.mode == MeasuredMode::single ? 1 : std::max(result.work.in_flight, 1.5));
   return result;
 }
@@ -159,7 +171,7 @@ double predicted_value(const RowWork& work, const EngineConstants& constants) {
   const double e2e = row.mode == MeasuredMode::static_batch ? static_batch_seconds(work.work, phases, constants) : joined.e2e(output);
   const double rate = work.replicas * work.work.in_flight * output / e2e;
   switch (row.metric) {
-    case Metric::ttft_s: return joined.ttft + work.backlog;
+    case Metric::ttft_s: return joined.ttft + work.backlog + work.companions * phases.prompts / (work.work.batched * work.work.stages);
     case Metric::tpot_s:
     case Metric::itl_s: return joined.tpot;
     case Metric::e2e_s: return e2e + work.backlog;

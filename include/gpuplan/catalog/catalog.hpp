@@ -84,7 +84,9 @@ class Catalog {
 
   CatalogView view_;
   std::shared_ptr<const void> owner_;  ///< of what the user's layers brought
-  std::unordered_map<std::string, std::size_t> accelerator_index_;
+  // Looked up once an offer; the other records once a run.
+  std::unordered_map<std::string, const Accelerator*> accelerator_index_;
+  std::unordered_map<std::string, const Link*> link_index_;
   Bytes driver_share_;
 };
 

@@ -9,7 +9,8 @@
 namespace gpuplan {
 
 struct TextStyle {
-  int width = 100;
+  int width = 100;      ///< of prose
+  int table_width = 0;  ///< of tables, which leave out columns to keep to it; 0: no limit
   bool color = false;
   bool explain = false;
 };

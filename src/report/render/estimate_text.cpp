@@ -70,22 +70,21 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
   return shown;
 }
 
-std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown) {
+std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown, const TextStyle& style) {
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
-    std::string hardware = std::to_string(o->count) + " x " + o->accelerator;
-    if (o->interconnect != "-") hardware += " " + o->interconnect;
-    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, hardware, format_whole(o->at_concurrency),
+    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, std::to_string(o->count) + " x " + o->accelerator,
+                    o->interconnect == "-" ? std::string() : o->interconnect, format_whole(o->at_concurrency),
                     format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
                     format_significant(o->alone.decode_tokens_per_s, 3), format_significant(o->time.output_tokens_per_s.value, 3),
                     format_significant(o->cost.per_hour, 3), format_significant(o->cost.per_month, 3),
                     format_significant(o->cost.per_1m_output_tokens, 3), o->memory.verdict,
                     o->price_observed_on.empty() ? "unknown" : o->price_observed_on});
   }
-  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware and link"}, {"users", true}, {"TTFT", true}, {"TPOT", true},
-                       {"tok/s 1", true}, {"tok/s all", true}, {d.currency + "/h", true}, {"/month", true}, {"/1M out", true}, {"memory"},
-                       {"price of"}},
-                      rows, "  ");
+  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link", false, 3}, {"users", true, 2}, {"TTFT", true, 6},
+                       {"TPOT", true, 5}, {"tok/s 1", true, 4}, {"tok/s all", true, 1}, {d.currency + "/h", true}, {"/month", true},
+                       {"/1M out", true}, {"memory", false, 7}, {"price of"}},
+                      rows, style, "  ");
 }
 
 std::string options_title(const EstimateDocument& d, std::size_t shown) {
@@ -113,15 +112,15 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += labelled("time", time_line(best), style);
     out += labelled("cost", cost_line(best, d), style);
     const auto shown = shown_options(d);
-    out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown);
+    out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);
   }
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
   if (runnable > 0) {
     out += "\n" + bold("smallest number of each accelerator: " + std::to_string(std::min<std::int64_t>(kShownHardware, runnable)) + " of " +
                            std::to_string(runnable) + " that run it ('gpuplan memory' shows all)", style) + "\n";
-    out += hardware_table(d.hardware, kShownHardware);
+    out += hardware_table(d.hardware, kShownHardware, style);
   } else if (!d.hardware.empty()) {
-    out += "\n" + rejected_table(d.hardware, kShownHardware);
+    out += "\n" + rejected_hardware(d.hardware, style);
   }
   if (!d.changes.empty()) {
     out += "\n" + bold("what would change the answer", style) + "\n";
@@ -137,8 +136,8 @@ std::string memory_text(const MemoryReport& d, const TextStyle& style) {
   std::string out = labelled("model", model_line(d.model), style) + labelled("job", job_line(d.job), style);
   if (d.hardware.size() == 1 && d.hardware.front().memory) out += labelled("memory", memory_line(*d.hardware.front().memory), style);
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
-  if (runnable > 0) out += "\n" + hardware_table(d.hardware, d.shown_rows);
-  const std::string rejected = rejected_table(d.hardware, d.shown_rows);
+  if (runnable > 0) out += "\n" + hardware_table(d.hardware, d.shown_rows, style);
+  const std::string rejected = rejected_hardware(d.hardware, style);
   if (!rejected.empty()) out += "\n" + rejected;
   return out + explanation_text(d.explanation, style);
 }

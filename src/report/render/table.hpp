@@ -1,6 +1,8 @@
 #pragma once
 // Columns of text, aligned; what a terminal shows.
 
+#include <gpuplan/report/render.hpp>
+
 #include <string>
 #include <vector>
 
@@ -9,10 +11,12 @@ namespace gpuplan {
 struct TableColumn {
   std::string title;
   bool right = false;
+  int spare = 0;  ///< 0: always shown; where the width does not do, the column with the highest number goes first
 };
 
-// Two spaces between columns; trailing blanks are cut. Columns that are empty in every row are left out.
+// Two spaces between columns; trailing blanks are cut. Columns that are empty in every row are left out; those that the
+// width (`style.table_width`) has no room for are named below the table.
 std::string layout_table(const std::vector<TableColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                         const std::string& indent = {});
+                         const TextStyle& style, const std::string& indent = {});
 
 }  // namespace gpuplan

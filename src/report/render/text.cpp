@@ -34,29 +34,95 @@ bool is_number(const ListDocument& list, std::size_t column) {
   return std::any_of(list.rows.begin(), list.rows.end(), [&](const auto& row) { return std::holds_alternative<double>(row[column].value); });
 }
 
+// What a terminal shows of a list first; columns that are not named come last, in their order.
+struct ListOrder {
+  std::string_view what;
+  std::vector<std::string_view> columns;
+};
+const std::vector<ListOrder>& list_orders() {
+  static const std::vector<ListOrder> orders = {
+      {"gpus", {"name", "memory", "memory_bandwidth", "bf16", "fp8", "tdp", "year", "scale_up_link"}},
+      {"models", {"name", "parameters", "kv_bytes_per_token", "max_context", "native_format", "active_parameters"}},
+      {"offers", {"id", "per_gpu_hour", "currency", "observed_on", "country", "per_month", "accelerator", "count", "contract", "vat",
+                  "rankable", "why_not", "provider", "region", "interconnect"}},
+      {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
+  };
+  return orders;
+}
+
+// How readily a column of a list gives way; the first never does.
+int spare_of(const ListDocument& list, std::size_t column) {
+  for (const ListOrder& order : list_orders()) {
+    if (order.what != list.what) continue;
+    const auto found = std::find(order.columns.begin(), order.columns.end(), list.columns[column]);
+    if (found != order.columns.end()) return static_cast<int>(found - order.columns.begin());
+    return static_cast<int>(order.columns.size() + column);
+  }
+  return static_cast<int>(column);
+}
+
 std::string list_text(const ListDocument& list, const TextStyle& style) {
   std::vector<TableColumn> columns;
-  for (std::size_t c = 0; c < list.columns.size(); ++c) columns.push_back({list.columns[c], is_number(list, c)});
+  for (std::size_t c = 0; c < list.columns.size(); ++c) columns.push_back({list.columns[c], is_number(list, c), spare_of(list, c)});
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : list.rows) {
     auto& cells = rows.emplace_back();
     for (const Cell& cell : row) cells.push_back(cell_text(cell));
   }
-  std::string out = layout_table(columns, rows);
-  out += "\n" + format_whole(static_cast<double>(list.rows.size())) + " " + list.what + "\n";
-  for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
+  std::string out = layout_table(columns, rows, style);
+  if (!rows.empty()) out += "\n";
+  out += format_whole(static_cast<double>(rows.size())) + " " + (rows.size() == 1 ? list.what.substr(0, list.what.size() - 1) : list.what) + "\n";
+  if (!list.note.empty()) {
+    for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
+  }
   return out;
 }
 
-std::string record_text(const RecordDocument& record) {
+// The sources of a record in the order in which its fields cite them.
+class Citations {
+ public:
+  std::string cite(const RecordDocument::Field& field) {
+    if (field.source.empty()) return {};
+    std::string text = field.source;
+    if (!field.observed_on.empty()) text += ", " + field.observed_on;
+    if (!field.layer.empty() && field.layer != "built-in") text += " (" + field.layer + ")";
+    auto at = std::find(sources_.begin(), sources_.end(), text);
+    if (at == sources_.end()) at = sources_.insert(sources_.end(), std::move(text));
+    return "[" + std::to_string(at - sources_.begin() + 1) + "]";
+  }
+  [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
+
+ private:
+  std::vector<std::string> sources_;
+};
+
+// A long value goes on below itself.
+std::string record_text(const RecordDocument& record, const TextStyle& style) {
+  constexpr int kOtherColumns = 20;  // mark and citation
+  constexpr int kSourceIndent = 4;
+  int name_width = 0;
+  for (const auto& field : record.fields) name_width = std::max(name_width, display_width(field.name));
+  Citations citations;
   std::vector<std::vector<std::string>> rows;
   for (const auto& field : record.fields) {
-    std::string origin = field.source;
-    if (!field.observed_on.empty()) origin += (origin.empty() ? "" : ", ") + field.observed_on;
-    if (!field.layer.empty() && field.layer != "built-in") origin += " (" + field.layer + ")";
-    rows.push_back({field.name, field.value, field.mark, origin});
+    bool first = true;
+    for (const auto& line : wrap(field.value, std::max(30, style.width - name_width - kOtherColumns))) {
+      rows.push_back(first ? std::vector<std::string>{field.name, line, field.mark, citations.cite(field)} : std::vector<std::string>{"", line, "", ""});
+      first = false;
+    }
   }
-  return record.what + " " + record.name + "\n\n" + layout_table({{"field"}, {"value"}, {"known as"}, {"source and date"}}, rows);
+  std::string out = bold(record.what + " " + record.name, style) + "\n\n";
+  out += layout_table({{"field"}, {"value"}, {"known as"}, {"source"}}, rows, {style.width, 0, style.color, false});
+  if (!citations.sources().empty()) out += "\n" + bold("sources", style) + "\n";
+  for (std::size_t i = 0; i < citations.sources().size(); ++i) {
+    std::string head = "[" + std::to_string(i + 1) + "]";
+    for (const auto& line : wrap(citations.sources()[i], std::max(30, style.width - kSourceIndent))) {
+      head.resize(kSourceIndent, ' ');
+      out += head + line + "\n";
+      head.clear();
+    }
+  }
+  return out;
 }
 
 std::string error_text(const ErrorDocument& error) {
@@ -128,7 +194,7 @@ std::string explanation_text(const std::vector<ExplainedTerm>& terms, const Text
   return out;
 }
 
-std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::int64_t limit) {
+std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::int64_t limit, const TextStyle& style) {
   std::vector<std::vector<std::string>> rows;
   for (const HardwareDocument& h : hardware) {
     if (!h.memory || (limit > 0 && static_cast<std::int64_t>(rows.size()) >= limit)) continue;
@@ -140,26 +206,34 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
                     format_seconds(seconds(h.alone->ttft_s)), format_seconds(seconds(h.alone->tpot_s)),
                     format_significant(h.alone->decode_tokens_per_s, 3), format_significant(h.loaded->output_tokens_per_s.value, 3)});
   }
-  return layout_table({{"GPUs", true}, {"accelerator"}, {"layout"}, {"verdict"}, {"need", true}, {"usable", true}, {"to spare", true},
-                       {"requests", true}, {"TTFT", true}, {"TPOT", true}, {"tok/s alone", true}, {"tok/s full", true}},
-                      rows, "  ");
+  return layout_table({{"GPUs", true}, {"accelerator"}, {"layout"}, {"verdict"}, {"need", true}, {"usable", true}, {"to spare", true, 4},
+                       {"users", true}, {"TTFT", true, 2}, {"TPOT", true, 3}, {"tok/s 1", true}, {"tok/s all", true, 1}},
+                      rows, style, "  ");
 }
 
-std::string rejected_table(const std::vector<HardwareDocument>& hardware, std::int64_t limit) {
-  std::vector<std::vector<std::string>> rows;
+std::string rejected_hardware(const std::vector<HardwareDocument>& hardware, const TextStyle& style) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const HardwareDocument& h : hardware) {
-    if (h.memory || (limit > 0 && static_cast<std::int64_t>(rows.size()) >= limit)) continue;
-    rows.push_back({h.accelerator, h.rule, h.needed, h.available, h.smallest_change});
+    if (h.memory) continue;
+    std::string reason = h.rule + ": " + h.needed + ", available: " + h.available + "; would help: " + h.smallest_change;
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == reason; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {std::move(reason), {}});
+    group->second.push_back(h.accelerator);
   }
-  if (rows.empty()) return {};
-  return layout_table({{"does not run on"}, {"rule"}, {"needed"}, {"available"}, {"smallest change"}}, rows, "  ");
+  if (groups.empty()) return {};
+  std::string out = bold("does not run on", style) + "\n";
+  for (const auto& [reason, names] : groups) {
+    for (const auto& line : wrap(join(names, ", "), style.width - 2)) out += "  " + line + "\n";
+    for (const auto& line : wrap(reason, style.width - 6)) out += "      " + line + "\n";
+  }
+  return out;
 }
 
 std::string render_table(const Document& document, const TextStyle& style) {
   if (const auto* estimate = std::get_if<EstimateDocument>(&document)) return estimate_text(*estimate, style);
   if (const auto* memory = std::get_if<MemoryReport>(&document)) return memory_text(*memory, style);
   if (const auto* list = std::get_if<ListDocument>(&document)) return list_text(*list, style);
-  if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record);
+  if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record, style);
   return error_text(std::get<ErrorDocument>(document));
 }
 

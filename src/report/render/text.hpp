@@ -15,7 +15,8 @@ std::string model_line(const ModelDocument& model);
 std::string job_line(const std::vector<JobValue>& job);
 std::string memory_line(const MemoryDocumentPart& memory);
 std::string explanation_text(const std::vector<ExplainedTerm>& terms, const TextStyle& style);
-std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::int64_t rows);
-std::string rejected_table(const std::vector<HardwareDocument>& hardware, std::int64_t rows);
+std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::int64_t rows, const TextStyle& style);
+// What cannot run the job, those with the same reason together.
+std::string rejected_hardware(const std::vector<HardwareDocument>& hardware, const TextStyle& style);
 
 }  // namespace gpuplan
