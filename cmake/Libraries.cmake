@@ -4,10 +4,11 @@
 #   gpuplan_base    src/base
 #   gpuplan_facts   the part of src/catalog that turns YAML into typed records; the generator below uses it too
 #   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
+#   fit             fits the constants of data/engines.yaml to data/measured; by hand, not part of a build
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
 
-set(GPUPLAN_LIBRARY_MODULES catalog model job topology deploy memory perf cost planner report)
+set(GPUPLAN_LIBRARY_MODULES catalog model job topology deploy memory perf validation cost planner report)
 
 include(src/base/sources.cmake)
 include(src/cli/sources.cmake)
@@ -84,6 +85,13 @@ if(GPUPLAN_SOURCES)
   target_compile_definitions(gpuplan PRIVATE GPUPLAN_VERSION="${PROJECT_VERSION}")
   gpuplan_configure(gpuplan)
   add_library(gpuplan::gpuplan ALIAS gpuplan)
+endif()
+
+if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/fit.cpp")
+  # Run by hand after a change of data/measured or of perf: fit data/engines.yaml data/measured/inference.csv
+  add_executable(fit EXCLUDE_FROM_ALL tools/fit.cpp)
+  gpuplan_configure(fit)
+  target_link_libraries(fit PRIVATE gpuplan::gpuplan)
 endif()
 
 if(GPUPLAN_CLI_SOURCES)

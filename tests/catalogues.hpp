@@ -91,8 +91,8 @@ inline std::vector<Problem> problems_of(const std::function<void()>& what) {
 /// `my.yaml:3:5`, without the folder.
 inline std::string at(const Problem& problem) {
   if (!problem.place) return "nowhere";
-  return problem.place->origin.substr(problem.place->origin.rfind('/') + 1) + ":" + std::to_string(problem.place->line) + ":" +
-         std::to_string(problem.place->column);
+  return problem.place->origin.substr(problem.place->origin.rfind('/') + 1) + ":" +
+         std::to_string(problem.place->line) + ":" + std::to_string(problem.place->column);
 }
 
 /// Numbers that are the same on every machine; the distributions of the standard library are not.

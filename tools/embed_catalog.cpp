@@ -184,14 +184,16 @@ int run(int argc, char** argv) {
     return 2;
   }
   Dataset dataset;
+  std::vector<FactsDocument> documents;
   for (int i = 2; i < argc; ++i) {
     const std::string path = argv[i];
     const std::string origin = path.substr(path.rfind('/') + 1);
     const std::string text = read_text_file(path);
-    read_facts(dataset, parse_yaml(text, "data/" + origin, kBuiltInNodes), "data/" + origin, Layer::built_in);
+    documents.push_back({"data/" + origin, parse_yaml(text, "data/" + origin, kBuiltInNodes)});
+    read_facts(dataset, documents.back().root, documents.back().origin, Layer::built_in);
     dataset.hash = content_hash(text, dataset.hash);
   }
-  check_facts(dataset, "data");
+  check_facts(dataset, documents);
   std::ostringstream out;
   write(out, dataset);
   std::ofstream file(argv[1], std::ios::binary);

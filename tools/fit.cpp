@@ -3,13 +3,15 @@
 //   fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]
 //
 // The file's other lines stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file
-// would change. --rows prints each row. --leave-out also fits without each source in turn and reports how the others predict it.
+// would change. --rows prints each row. --leave-out also fits without
+// each source, and without each fifth of the configurations, and reports how the others predict them.
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/validation/calibrate.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -49,45 +51,73 @@ void print_constants(const CalibratedEngine& e) {
               c.step * 1e6, c.request * 1e6);
 }
 
-// Rows of a source by what was fitted without it, with the intervals of the others.
+struct LeftOut {
+  std::vector<Prediction> predictions;
+  std::vector<Prediction> inside;  // those within their interval
+};
+
+// Rows by the constants and intervals of the other rows.
+void predict_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows, const std::vector<bool>& is_left_out, LeftOut& result) {
+  const Ceilings ceilings(catalog);
+  RowReader reader(catalog, ceilings);
+  std::vector<MeasuredRow> others;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_left_out[i]) others.push_back(rows[i]);
+  }
+  const Calibration fitted = calibrate(catalog, others);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto found = reader.work_of(rows[i]);
+    if (!is_left_out[i] || !std::holds_alternative<RowWork>(found)) continue;
+    for (const CalibratedEngine& e : fitted.engines) {
+      if (e.name != std::get<RowWork>(found).engine->name) continue;
+      const auto work = reader.work_of(rows[i], &e.constants);
+      const Prediction p = predict(std::get<RowWork>(work), e.constants);
+      result.predictions.push_back(p);
+      for (const CalibratedInterval& interval : e.intervals) {
+        const double ratio = p.time_ratio();
+        if (interval.regime == p.regime && interval.factors.low <= ratio && ratio <= interval.factors.high) result.inside.push_back(p);
+      }
+    }
+  }
+}
+
+void print_coverage(const std::string& name, const LeftOut& left_out) {
+  std::printf("coverage of %s: %zu of %zu rows (%.0f %%); by regime", name.c_str(), left_out.inside.size(), left_out.predictions.size(),
+              100.0 * static_cast<double>(left_out.inside.size()) / static_cast<double>(std::max<std::size_t>(left_out.predictions.size(), 1)));
+  for (const Regime regime : kAllRegimes) {
+    const auto all = of_regime(left_out.predictions, regime).size();
+    if (all == 0) continue;
+    std::printf("  %s %.0f %%", std::string(to_string(regime)).c_str(),
+                100.0 * static_cast<double>(of_regime(left_out.inside, regime).size()) / static_cast<double>(all));
+  }
+  std::printf("\n");
+}
+
 void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows) {
   std::set<std::string> sources;
   for (const MeasuredRow& row : rows) sources.insert(row.source);
-  const Ceilings ceilings(catalog);
-  RowReader reader(catalog, ceilings);
-  std::vector<Prediction> left_out;
-  double inside = 0;
-  double whole = 0;
+  LeftOut by_source;
   for (const std::string& source : sources) {
-    std::vector<MeasuredRow> others;
-    for (const MeasuredRow& row : rows) {
-      if (row.source != source) others.push_back(row);
-    }
-    const Calibration fitted = calibrate(catalog, others);
-    double held = 0;
-    double seen = 0;
-    for (const MeasuredRow& row : rows) {
-      if (row.source != source) continue;
-      const auto* engine = catalog.find_engine(row.engine);
-      for (const CalibratedEngine& e : fitted.engines) {
-        if (!engine || e.name != engine->name) continue;
-        const auto work = reader.work_of(row, &e.constants);
-        if (!std::holds_alternative<RowWork>(work)) continue;
-        left_out.push_back(predict(std::get<RowWork>(work), e.constants));
-        for (const CalibratedInterval& interval : e.intervals) {
-          if (interval.regime != left_out.back().regime) continue;
-          const double ratio = left_out.back().time_ratio();
-          seen += 1;
-          if (interval.factors.low <= ratio && ratio <= interval.factors.high) held += 1;
-        }
-      }
-    }
-    if (seen > 0) std::printf("left out %-12s coverage %.0f %% of %.0f rows\n", source.c_str(), 100 * held / seen, seen);
-    if (seen > 0) inside += held / seen;
-    if (seen > 0) whole += 1;
+    std::vector<bool> mask;
+    for (const MeasuredRow& row : rows) mask.push_back(row.source == source);
+    predict_left_out(catalog, rows, mask, by_source);
   }
-  if (whole > 0) std::printf("coverage of left-out sources, each the same weight: %.0f %%\n", 100 * inside / whole);
-  print_errors(left_out);
+  std::printf("--- each source predicted by the others\n");
+  print_coverage("left-out sources", by_source);
+  print_errors(by_source.predictions);
+
+  // Five parts by configuration: rows of one device and model stay together.
+  std::map<std::string, std::size_t> parts;
+  for (const MeasuredRow& row : rows) parts.emplace(row.accelerator + row.model + row.weights + std::to_string(row.tp), parts.size() % 5);
+  LeftOut by_configuration;
+  for (std::size_t part = 0; part < 5; ++part) {
+    std::vector<bool> mask;
+    for (const MeasuredRow& row : rows) mask.push_back(parts.at(row.accelerator + row.model + row.weights + std::to_string(row.tp)) == part);
+    predict_left_out(catalog, rows, mask, by_configuration);
+  }
+  std::printf("--- each fifth of the configurations predicted by the others\n");
+  print_coverage("left-out configurations", by_configuration);
+  print_errors(by_configuration.predictions);
 }
 
 bool write_in_place(const std::string& path, const std::string& text) {

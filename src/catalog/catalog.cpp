@@ -136,14 +136,15 @@ Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner) {
 Catalog load_catalog(const std::vector<CatalogFile>& files) {
   if (files.empty()) return catalog_from(built_in_catalog(), nullptr);
   auto dataset = std::make_shared<Dataset>(built_in_catalog());
+  std::vector<FactsDocument> documents;
   for (const CatalogFile& file : files) {
     const std::string text = read_text_file(file.path);
-    const Node root = parse_yaml(text, file.path);
+    const Node& root = documents.emplace_back(FactsDocument{file.path, parse_yaml(text, file.path)}).root;
     if (replaces_all(root)) dataset = std::make_shared<Dataset>();
     read_facts(*dataset, root, file.path, file.layer);
     dataset->hash = content_hash(text, dataset->hash);
   }
-  check_facts(*dataset, files.back().path);
+  check_facts(*dataset, documents);
   const CatalogView view = dataset->view();
   return catalog_from(view, dataset);
 }

@@ -1,16 +1,68 @@
 #include "dataset.hpp"
+#include "fields.hpp"
 
 #include <gpuplan/base/text.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 namespace gpuplan {
 namespace {
 
+template <class R>
+std::vector<Text> names_of(const R& record) {
+  std::vector<Text> names = {record.name};
+  names.insert(names.end(), record.aliases.begin(), record.aliases.end());
+  return names;
+}
+std::vector<Text> names_of(const CurrencyRate& rate) { return {rate.currency}; }
+std::vector<Text> names_of(const Offer& offer) { return {offer.id}; }
+
+std::vector<std::string> keys_of(const std::vector<Text>& names) {
+  std::vector<std::string> keys;
+  for (const Text name : names) keys.push_back(lookup_key(name));
+  return keys;
+}
+
+// The mapping of `list` whose `name_field` is one of the names.
+const Node* entry_of(const Node* list, std::string_view name_field, const std::vector<Text>& names) {
+  if (!list) return nullptr;
+  const auto keys = keys_of(names);
+  for (const Node& entry : list->items) {
+    const Node* name = entry.find(name_field);
+    if (name && std::find(keys.begin(), keys.end(), lookup_key(name->scalar)) != keys.end()) return &entry;
+  }
+  return nullptr;
+}
+
+template <class R>
+std::set<std::string> all_keys(const std::vector<R>& records) {
+  std::set<std::string> all;
+  for (const R& record : records) {
+    for (auto& key : keys_of(names_of(record))) all.insert(std::move(key));
+  }
+  return all;
+}
+
+template <class R>
+std::string nearest_of(const std::vector<R>& records, Text name) {
+  std::vector<Text> candidates;
+  for (const R& record : records) {
+    for (const Text candidate : names_of(record)) candidates.push_back(candidate);
+  }
+  return nearest_name(name, candidates);
+}
+
+std::string quoted(Text name) { return "'" + std::string(name) + "'"; }
+
 class Checker {
  public:
-  Checker(const Dataset& dataset, std::string_view origin) : dataset_(dataset), origin_(origin) {}
+  Checker(const Dataset& dataset, const std::vector<FactsDocument>& documents)
+      : dataset_(dataset), documents_(documents), accelerators_(all_keys(dataset.accelerators)), links_(all_keys(dataset.links)),
+        currencies_(all_keys(dataset.currencies)) {
+    for (const FactsDocument& document : documents) readers_.emplace_back(document.root, document.origin);
+  }
 
   void run() {
     unique_names(dataset_.accelerators, "accelerator");
@@ -19,93 +71,148 @@ class Checker {
     unique_names(dataset_.models, "model");
     unique_names(dataset_.engines, "engine");
     unique_names(dataset_.providers, "provider");
-    for (const CurrencyRate& rate : dataset_.currencies) {
-      if (!rate.per_usd.known() || rate.per_usd.value <= 0) report("currency '" + std::string(rate.currency) + "' has no rate");
-    }
+    for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
+    for (const Link& link : dataset_.links) positive(link, "link", "gb_per_s_per_direction", link.rate);
     for (const NodeDesign& node : dataset_.nodes) check(node);
+    for (const Engine& engine : dataset_.engines) check(engine);
     for (const Provider& provider : dataset_.providers) check(provider);
-    if (!problems_.empty()) throw InputError(std::move(problems_));
+    std::vector<Problem> problems;
+    for (const Reader& reader : readers_) problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
+    if (!problems.empty()) throw InputError(std::move(problems));
   }
 
  private:
-  void report(std::string message, std::string nearest = {}) {
-    problems_.push_back({"catalog.inconsistent", std::move(message), Place{std::string(origin_), 0, 0}, {}, std::move(nearest), {}});
+  // A problem with a record, at the value of `field` in the last document that says it, else at the record's own place.
+  template <class R>
+  void report(const R& record, std::string_view field, std::string message, std::string nearest = {}) {
+    report_at([&](const Node& root) { return entry_of(root.find(list_key<R>), name_key<R>(), names_of(record)); }, field,
+              std::move(message), std::move(nearest));
   }
+  void report(const Provider& provider, const Offer& offer, std::string_view field, std::string message, std::string nearest = {}) {
+    const auto find = [&](const Node& root) -> const Node* {
+      const Node* owner = entry_of(root.find(list_key<Provider>), "name", names_of(provider));
+      return owner ? entry_of(owner->find("offers"), "id", names_of(offer)) : nullptr;
+    };
+    report_at(find, field, std::move(message), std::move(nearest));
+  }
+  template <class Find>
+  void report_at(Find find, std::string_view field, std::string message, std::string nearest) {
+    GPUPLAN_ASSERT(!documents_.empty(), "facts come from documents");
+    std::size_t document = documents_.size() - 1;
+    Place place{documents_.back().origin, 0, 0};
+    for (std::size_t i = documents_.size(); i-- > 0;) {
+      const Node* entry = find(documents_[i].root);
+      const Node* value = entry ? entry->find(field) : nullptr;
+      if (!entry || (place.line > 0 && !value)) continue;
+      place = value ? value->place : entry->place;
+      document = i;
+      if (value) break;
+    }
+    readers_[document].problem({"catalog.inconsistent", std::move(message), place, {}, std::move(nearest), {}});
+  }
+  template <class R>
+  static constexpr std::string_view name_key() {
+    return std::same_as<R, CurrencyRate> ? "currency" : "name";
+  }
+
   template <class R>
   void unique_names(const std::vector<R>& records, std::string_view what) {
     std::map<std::string, std::string> owners;
     for (const R& record : records) {
-      std::set<std::string> own;
-      own.insert(lookup_key(record.name));
-      for (const Text alias : record.aliases) own.insert(lookup_key(alias));
-      for (const auto& key : own) {
+      const auto keys = keys_of(names_of(record));
+      for (const auto& key : std::set<std::string>(keys.begin(), keys.end())) {
         const auto [entry, fresh] = owners.emplace(key, record.name);
         if (!fresh) {
-          report(std::string(what) + " name '" + key + "' belongs to '" + entry->second + "' and '" + std::string(record.name) + "'");
+          report(record, {}, std::string(what) + " name '" + key + "' belongs to '" + entry->second + "' and '" + std::string(record.name) + "'");
         }
       }
     }
   }
+  // Times and money divide by it: a stated zero is a mistake, an unknown is not.
+  template <class R, class T>
+  void positive(const R& record, std::string_view what, std::string_view field, const Fact<T>& fact) {
+    if (!fact.known() || fact.value > T{}) return;
+    report(record, field, std::string(what) + " " + quoted(record.name) + " has " + std::string(field) + " 0");
+  }
+  void check(const CurrencyRate& rate) {
+    if (!rate.per_usd.known() || rate.per_usd.value <= 0) report(rate, "per_usd", "currency " + quoted(rate.currency) + " has no rate");
+  }
   template <class R>
-  bool known(const std::vector<R>& records, Text name) {
-    const std::string key = lookup_key(name);
-    for (const R& record : records) {
-      if (lookup_key(record.name) == key) return true;
-      for (const Text alias : record.aliases) {
-        if (lookup_key(alias) == key) return true;
-      }
-    }
-    return false;
+  void check_link(const R& record, std::string_view what, std::string_view field, Text link) {
+    if (link.empty() || links_.contains(lookup_key(link))) return;
+    report(record, field, std::string(what) + " " + quoted(record.name) + " names the unknown link " + quoted(link),
+           nearest_of(dataset_.links, link));
   }
   void check(const Accelerator& gpu) {
-    for (const Text link : {gpu.scale_up_link, gpu.host_link}) {
-      if (!link.empty() && !known(dataset_.links, link)) {
-        report("accelerator '" + std::string(gpu.name) + "' names the unknown link '" + std::string(link) + "'");
-      }
+    check_link(gpu, "accelerator", "scale_up_link", gpu.scale_up_link);
+    check_link(gpu, "accelerator", "host_link", gpu.host_link);
+    if (!gpu.memory_bandwidth.known()) report(gpu, {}, "accelerator " + quoted(gpu.name) + " has no memory bandwidth");
+    positive(gpu, "accelerator", "memory_bandwidth_gb_per_s", gpu.memory_bandwidth);
+    positive(gpu, "accelerator", "stream_bandwidth_gb_per_s", gpu.stream_bandwidth);
+    positive(gpu, "accelerator", "scale_up_gb_per_s_per_direction", gpu.scale_up_bandwidth);
+  }
+  void check(const Engine& engine) {
+    positive(engine, "engine", "memory_fraction", engine.memory_fraction);
+    positive(engine, "engine", "kv_block_tokens", engine.kv_block_tokens);
+    positive(engine, "engine", "max_sequences", engine.max_sequences);
+    positive(engine, "engine", "max_batched_tokens", engine.max_batched_tokens);
+    positive(engine, "engine", "compute_efficiency", engine.compute_efficiency);
+    positive(engine, "engine", "dequantized_efficiency", engine.dequantized_efficiency);
+    positive(engine, "engine", "attention_efficiency", engine.attention_efficiency);
+    positive(engine, "engine", "bandwidth_efficiency", engine.bandwidth_efficiency);
+    if (engine.memory_fraction.or_else(1) > 1) {
+      report(engine, "memory_fraction", "engine " + quoted(engine.name) + " takes more than the memory there is");
     }
-    if (!gpu.memory_bandwidth.known()) report("accelerator '" + std::string(gpu.name) + "' has no memory bandwidth");
+    for (const EngineInterval& interval : engine.intervals) {
+      if (interval.low.or_else(1) > 0 && interval.low.or_else(1) <= interval.high.or_else(1)) continue;
+      report(engine, "intervals", "engine " + quoted(engine.name) + " has no interval for " + quoted(interval.regime));
+    }
   }
   void check(const NodeDesign& node) {
     for (const Text name : node.accelerators) {
-      if (!known(dataset_.accelerators, name)) {
-        report("node '" + std::string(node.name) + "' names the unknown accelerator '" + std::string(name) + "'");
-      }
+      if (accelerators_.contains(lookup_key(name))) continue;
+      report(node, "accelerators", "node " + quoted(node.name) + " names the unknown accelerator " + quoted(name),
+             nearest_of(dataset_.accelerators, name));
     }
-    for (const Text link : {node.fabric_link, node.nic_link}) {
-      if (!link.empty() && !known(dataset_.links, link)) {
-        report("node '" + std::string(node.name) + "' names the unknown link '" + std::string(link) + "'");
-      }
-    }
+    check_link(node, "node", "fabric_link", node.fabric_link);
+    check_link(node, "node", "nic_link", node.nic_link);
+    positive(node, "node", "count", node.count);
   }
   void check(const Provider& provider) {
+    positive(provider, "provider", "hours_per_month", provider.hours_per_month);
+    for (const HostParts& parts : provider.host_parts) {
+      if (currencies_.contains(lookup_key(parts.currency))) continue;
+      report(provider, "host_parts", "the host of provider " + quoted(provider.name) + " has the unknown currency " + quoted(parts.currency),
+             nearest_of(dataset_.currencies, parts.currency));
+    }
     for (const Offer& offer : provider.offers) {
-      const auto [entry, fresh] = offer_ids_.insert(std::string(offer.id));
-      if (!fresh) report("offer id '" + std::string(offer.id) + "' stands twice");
-      if (offer.price.known() && offer.price.value <= 0) report("offer '" + std::string(offer.id) + "' has a price of 0");
+      const std::string subject = "offer " + quoted(offer.id);
+      if (!offer_ids_.insert(std::string(offer.id)).second) report(provider, offer, "id", "offer id " + quoted(offer.id) + " stands twice");
+      if (offer.price.known() && offer.price.value <= 0) report(provider, offer, "price", subject + " has a price of 0");
       if (!offer.rankable) continue;
-      if (!known(dataset_.accelerators, offer.gpu)) {
-        report("offer '" + std::string(offer.id) + "' names the unknown accelerator '" + std::string(offer.gpu) + "'");
+      if (!accelerators_.contains(lookup_key(offer.gpu))) {
+        report(provider, offer, "gpu", subject + " names the unknown accelerator " + quoted(offer.gpu), nearest_of(dataset_.accelerators, offer.gpu));
       }
-      if (!offer.count.known() || offer.count.value < 1) report("offer '" + std::string(offer.id) + "' has no count");
-      if (!known_currency(offer.currency)) report("offer '" + std::string(offer.id) + "' has an unknown currency");
+      if (!offer.count.known() || offer.count.value < 1) report(provider, offer, "count", subject + " has no count");
+      if (!currencies_.contains(lookup_key(offer.currency))) {
+        report(provider, offer, "currency", subject + " has the unknown currency " + quoted(offer.currency),
+               nearest_of(dataset_.currencies, offer.currency));
+      }
     }
-  }
-  bool known_currency(Text code) {
-    for (const CurrencyRate& rate : dataset_.currencies) {
-      if (rate.currency == code) return true;
-    }
-    return false;
   }
 
   const Dataset& dataset_;
-  std::string_view origin_;
-  std::vector<Problem> problems_;
+  const std::vector<FactsDocument>& documents_;
+  std::vector<Reader> readers_;
+  std::set<std::string> accelerators_;
+  std::set<std::string> links_;
+  std::set<std::string> currencies_;
   std::set<std::string> offer_ids_;
 };
 
 }  // namespace
 
-void check_facts(const Dataset& dataset, std::string_view origin) { Checker(dataset, origin).run(); }
+void check_facts(const Dataset& dataset, const std::vector<FactsDocument>& documents) { Checker(dataset, documents).run(); }
 
 }  // namespace gpuplan

@@ -51,8 +51,15 @@ class Dataset {
 // Throws InputError with every problem.
 void read_facts(Dataset& into, const Node& document, std::string_view origin, Layer layer);
 
-// Cross-references and plausibility: names unique, links and accelerators exist, prices positive. Throws InputError.
-void check_facts(const Dataset& dataset, std::string_view origin);
+// A document that was read into a dataset, kept for the places of its problems.
+struct FactsDocument {
+  std::string origin;
+  Node root;
+};
+
+// Cross-references and plausibility: names unique, links and accelerators exist, prices positive. Throws InputError with the
+// places of what the documents said, the last of them first.
+void check_facts(const Dataset& dataset, const std::vector<FactsDocument>& documents);
 
 // FNV-1a over `text`, continuing from `seed`, as 16 hexadecimal digits.
 std::string content_hash(std::string_view text, std::string_view seed = {});

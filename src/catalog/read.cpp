@@ -18,12 +18,17 @@ struct FileContext {
 // Walks a record's fields and takes from the document those that stand there.
 class ReadVisitor {
  public:
-  ReadVisitor(Reader& in, FileContext& context) : in_(in), context_(context) {
+  // `inherited`: the source of the record that this one is part of, for when it names none itself.
+  ReadVisitor(Reader& in, FileContext& context, SourceId inherited = 0) : in_(in), context_(context) {
     for (auto& field : in.list("derived", parse_text)) derived_.insert(std::move(field));
     for (auto& field : in.list("from_memory", parse_text)) from_memory_.insert(std::move(field));
     const auto source = in.optional("source", parse_text);
     const auto observed = in.optional("observed_on", parse_observed);
     says_source_ = source.has_value() || observed.has_value();
+    if (!says_source_ && inherited != 0) {
+      source_ = inherited;
+      return;
+    }
     source_ = context.dataset.source(source.value_or(context.layer == Layer::built_in ? "" : in.place().origin),
                                      observed.value_or(context.collected_on), context.layer);
   }
@@ -70,7 +75,7 @@ class ReadVisitor {
     std::vector<N> records;
     for (Reader& reader : children(key)) {
       N record{};
-      ReadVisitor visitor(reader, context_);
+      ReadVisitor visitor(reader, context_, source_);
       visit_fields(visitor, record);
       reader.done();
       records.push_back(record);
@@ -140,9 +145,14 @@ R* known_record(std::vector<R>& records, const Reader& reader) {
 
 template <class R>
 void read_list(std::vector<R>& records, Reader& in, FileContext& context) {
+  std::set<std::string> said;
   for (Reader& reader : in.each(list_key<R>)) {
-    // Built-in files may not say a name twice: check_facts finds that; a user's file overrides.
+    // Built-in files may not say a name twice: check_facts finds that; a user's file overrides, each record once.
     R* known = context.layer == Layer::built_in ? nullptr : known_record(records, reader);
+    if (known && !said.insert(lookup_key(key_of(*known))).second) {
+      reader.problem({"input.duplicate_name", "'" + std::string(key_of(*known)) + "' stands twice in this file",
+                      reader.place_of(name_field<R>()), "each record once", {}, {}});
+    }
     R record = known ? *known : R{};
     const Text name = known ? key_of(*known) : Text{};
     ReadVisitor visitor(reader, context);
@@ -156,6 +166,7 @@ void read_list(std::vector<R>& records, Reader& in, FileContext& context) {
     if (known) {
       *known = record;
     } else {
+      said.insert(lookup_key(key_of(record)));
       records.push_back(record);
     }
   }

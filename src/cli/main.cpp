@@ -69,8 +69,9 @@ std::string render(const Document& document, const Options& options, const Envir
 int check_assertions(const Document& document, const Options& options) {
   int failed = 0;
   for (const std::string& expression : options.assertions) {
-    if (assertion_holds(document, expression)) continue;
-    write_error("gpuplan: assertion does not hold: " + expression + "\n");
+    const AssertionResult result = check_assertion(document, expression);
+    if (result.holds) continue;
+    write_error("gpuplan: assertion does not hold: " + expression + (result.seen.empty() ? "" : " (" + result.seen + ")") + "\n");
     failed = kAssertionFailed;
   }
   return failed;

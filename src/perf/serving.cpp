@@ -69,7 +69,7 @@ class StepTable {
       launch_(row, column) = w.op.kernels * constants.launch;
       count_(row, column) = w.op.count;
     }
-    rest_(column) = work.collectives.base() + work.steps * constants.step;
+    rest_(column) = work.collectives.base() + work.sequences * constants.step;
   }
   [[nodiscard]] ArrayXd seconds_of_columns(double overlap) const {
     const ArrayXXd each = operator_seconds<ArrayXXd>(flops_, bytes_, compute_, memory_, launch_, overlap);
@@ -99,15 +99,17 @@ void explain_step(const StepWork& work, const EngineConstants& constants, std::s
     const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
     const double memory = w.bandwidth * constants.bandwidth;
     const double launch = w.op.kernels * constants.launch;
-    const Seconds each = seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, memory, launch, constants.overlap));
-    operators += w.op.count * each;
-    why.term("time." + std::string(name) + "." + std::string(w.op.id), w.op.count * each,
+    const Seconds each =
+        w.op.count * seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, memory, launch, constants.overlap));
+    operators += each;
+    why.term("time." + std::string(name) + "." + std::string(w.op.id), each,
              "count * (max(flops / compute_rate, bytes / memory_rate) + overlap * min(flops / compute_rate, bytes / memory_rate) + launch)",
              {{"count", w.op.count}, {"flops", w.op.flops}, {"bytes", w.op.bytes}, {"compute_rate", FlopPerSecond::from_base(rate)},
               {"memory_rate", BytesPerSecond::from_base(memory)}, {"overlap", constants.overlap}, {"launch", seconds(launch)}});
   }
-  why.term("time." + std::string(name) + ".total", seconds(total), "operators + collectives + steps * scheduler",
-           {{"operators", operators}, {"collectives", work.collectives}, {"steps", work.steps}, {"scheduler", seconds(constants.step)}});
+  why.term("time." + std::string(name) + ".total", seconds(total),
+           "operators + collectives + sequences * scheduler",
+           {{"operators", operators}, {"collectives", work.collectives}, {"sequences", work.sequences}, {"scheduler", seconds(constants.step)}});
 }
 
 void explain_work(const ServingJob& job, const ServingCandidate& candidate, const ServingWork& work, const PhaseSeconds& phases,
@@ -164,11 +166,11 @@ Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate&
   for (const OperatorWork& w : step.operators) {
     const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
     terms.add(w.op.id, w.op.count * seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate,
-                                                                     w.bandwidth * constants.bandwidth,
-                                                                     w.op.kernels * constants.launch, constants.overlap)));
+                                                                     w.bandwidth * constants.bandwidth, w.op.kernels * constants.launch,
+                                                                     constants.overlap)));
   }
   terms.add("collectives", step.collectives);
-  terms.add("scheduler", seconds(step.steps * constants.step));
+  terms.add("scheduler", seconds(step.sequences * constants.step));
   return terms;
 }
 

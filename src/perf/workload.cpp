@@ -1,5 +1,6 @@
 #include <gpuplan/perf/workload.hpp>
 
+#include <gpuplan/base/error.hpp>
 #include <gpuplan/topology/collectives.hpp>
 
 #include <algorithm>
@@ -48,11 +49,7 @@ StepWork step_work(const ServingJob& job, const ServingCandidate& candidate, con
     work.operators.push_back({op, ceilings.compute(*candidate.accelerator, op.arithmetic).base(), bandwidth});
   }
   work.collectives = step_collectives(job, candidate, shape.phase, shape.sequences * shape.new_tokens, nullptr);
-  work.steps = shape.sequences;
-  if (false) {
-    const double most = job.engine->max_batched_tokens.known() ? as_double(*job.engine->max_batched_tokens) : shape.new_tokens;
-    work.steps = std::max(1.0, std::ceil(shape.sequences * shape.new_tokens / std::max(most, 1.0)));
-  }
+  work.sequences = shape.sequences;
   return work;
 }
 
@@ -65,8 +62,9 @@ Seconds one_shot_time(const FabricLevel& level, std::int64_t devices, Bytes size
 
 Seconds reduce_time(const FabricLevel& level, std::int64_t devices, Bytes size, Phase phase, Explain* why) {
   if (devices <= 1) return {};
+  GPUPLAN_ASSERT(level.rate > BytesPerSecond{}, "a link of known rate joins the devices of a tensor-parallel group");
   const Seconds ring = all_reduce_time(level, devices, size, why);
-  if (level.crosses_host || level.rate <= BytesPerSecond{}) return ring;
+  if (level.crosses_host) return ring;
   const Seconds one_shot = one_shot_time(level, devices, size);
   if (why) {
     why->term("time." + std::string(to_string(phase)) + ".all_reduce", std::min(ring, one_shot),
@@ -124,13 +122,13 @@ double compute_share(const EngineConstants& constants, const Operator& op) {
 }
 
 double step_seconds(const StepWork& work, const EngineConstants& constants) {
-  double total = 0;
+  double operators = 0;
   for (const OperatorWork& w : work.operators) {
     const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-    total += w.op.count * operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, w.bandwidth * constants.bandwidth,
-                                                   w.op.kernels * constants.launch, constants.overlap);
+    operators += w.op.count * operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, w.bandwidth * constants.bandwidth,
+                                                       w.op.kernels * constants.launch, constants.overlap);
   }
-  return total + work.collectives.base() + work.steps * constants.step;
+  return operators + work.collectives.base() + work.sequences * constants.step;
 }
 
 PhaseSeconds phase_seconds(const ServingWork& work, const EngineConstants& constants) {
@@ -149,11 +147,8 @@ JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, c
   joined.step = phases.decode;
   joined.tpot = phases.decode + others / work.output * share;
   joined.prefill = constants.request + phases.prompt;
-  // A new prompt waits for the rest of the running step and for prompts that came at the same time: they keep the device busy
-  // for the part rho of the time (M/D/1).
-  const double rho = others * share / (others * share + work.output * phases.decode);
-  const double waiting =
-      std::min(others, 1.0) * (phases.decode / 2 + rho / (2 * std::max(1 - rho, 1 / work.running)) * share);
+  // A new prompt waits for the rest of the running step, which carries its part of the others' prompts.
+  const double waiting = std::min(others, 1.0) * joined.tpot / 2;
   // Requests beyond what runs at once wait until their turn comes: Little's law over the whole time of a running request.
   const double running_time = joined.prefill + waiting + (work.output - 1) * joined.tpot;
   const double queued = (work.in_flight / work.running - 1) * running_time;
@@ -163,9 +158,7 @@ JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, c
               {{"prompts", seconds(phases.prompts)}, {"batched", work.batched}, {"stages", work.stages}});
     why->term("time.tpot", seconds(joined.tpot), "step + (running - 1) / output * prefill_share",
               {{"step", seconds(phases.decode)}, {"running", work.running}, {"output", work.output}, {"prefill_share", seconds(share)}});
-    why->term("time.waiting", seconds(waiting),
-              "min(running - 1, 1) * (step / 2 + rho / (2 * max(1 - rho, 1 / running)) * prefill_share)",
-              {{"running", work.running}, {"step", seconds(phases.decode)}, {"rho", rho}, {"prefill_share", seconds(share)}});
+    why->term("time.waiting", seconds(waiting), "min(running - 1, 1) * tpot / 2", {{"running", work.running}, {"tpot", seconds(joined.tpot)}});
     why->term("time.queued", seconds(queued), "(in_flight / running - 1) * (request + prompt + waiting + (output - 1) * tpot)",
               {{"in_flight", work.in_flight}, {"running", work.running}, {"request", seconds(constants.request)},
                {"prompt", seconds(phases.prompt)}, {"waiting", seconds(waiting)}, {"output", work.output}, {"tpot", seconds(joined.tpot)}});

@@ -120,7 +120,7 @@ class Timer {
  public:
   std::size_t add(const Option& option, double load) {
     const Key key{option.accelerator, std::string(option.fabric.inside.link), option.fabric.inside.crosses_host,
-                  option.layout.tp, option.layout.pp, option.fabric.between.rate.base(), load};
+                  option.layout.tp, option.layout.pp, std::string(option.fabric.between.link), option.fabric.between.rate.base(), load};
     const auto [entry, fresh] = index_.try_emplace(key, candidates_.size());
     if (fresh) candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
     return entry->second;
@@ -129,7 +129,7 @@ class Timer {
   [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
 
  private:
-  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, double, double>;
+  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, std::string, double, double>;
   std::map<Key, std::size_t> index_;
   std::vector<ServingCandidate> candidates_;
   std::vector<ServingTime> times_;

@@ -46,9 +46,12 @@ FabricLevel level_of(const Catalog& catalog, const Link& link, BytesPerSecond ra
   return level;
 }
 
+constexpr std::int64_t kMostBridgedCards = 4;  // an optional bridge joins two cards or four; a wider domain has switches
+
 bool is_fixed_in_the_board(const Accelerator& accelerator) {
   static constexpr std::array<std::string_view, 4> kOptional = {"pcie", "nvl", "consumer", "cpu"};
-  return std::find(kOptional.begin(), kOptional.end(), accelerator.form_factor) == kOptional.end();
+  return accelerator.scale_up_domain.or_else(1) > kMostBridgedCards ||
+         std::find(kOptional.begin(), kOptional.end(), accelerator.form_factor) == kOptional.end();
 }
 
 bool offers_bridge(std::string_view interconnect) { return interconnect.substr(0, 6) == "nvlink" || interconnect == "nvl"; }

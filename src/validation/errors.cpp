@@ -14,8 +14,17 @@ std::map<std::string_view, double> rows_of_sources(std::span<const Prediction> p
   return rows;
 }
 
-std::vector<Weighted> weigh(std::span<const Prediction> predictions, double (Prediction::*value)() const) {
-  const auto weights = source_weights(predictions);
+// For intervals: a source of a few rows tells little of a tail, so that it weighs by its rows until it has enough of them.
+std::vector<double> interval_weights(std::span<const Prediction> predictions) {
+  constexpr double kEnough = 100;  // ten in each tail
+  const auto rows = rows_of_sources(predictions);
+  std::vector<double> weights;
+  for (const Prediction& p : predictions) weights.push_back(std::min(1.0, kEnough / rows.at(p.source)));
+  return weights;
+}
+
+std::vector<Weighted> weigh(std::span<const Prediction> predictions, double (Prediction::*value)() const,
+                            const std::vector<double>& weights) {
   std::vector<Weighted> values;
   for (std::size_t i = 0; i < predictions.size(); ++i) values.push_back({(predictions[i].*value)(), weights[i]});
   return values;
@@ -49,7 +58,7 @@ ErrorSummary summarize(std::span<const Prediction> predictions) {
   s.rows = static_cast<std::int64_t>(predictions.size());
   s.sources = static_cast<std::int64_t>(rows_of_sources(predictions).size());
   if (predictions.empty()) return s;
-  const auto errors = weigh(predictions, &Prediction::abs_error);
+  const auto errors = weigh(predictions, &Prediction::abs_error, source_weights(predictions));
   double sum = 0;
   double whole = 0;
   for (const Weighted& e : errors) {
@@ -59,20 +68,20 @@ ErrorSummary summarize(std::span<const Prediction> predictions) {
   s.median_abs_error = weighted_quantile(errors, 0.5);
   s.mean_abs_error = sum / whole;
   s.p90_abs_error = weighted_quantile(errors, 0.9);
-  s.bias = weighted_quantile(weigh(predictions, &Prediction::time_ratio), 0.5);
+  s.bias = weighted_quantile(weigh(predictions, &Prediction::time_ratio, source_weights(predictions)), 0.5);
   return s;
 }
 
 ResidualInterval residual_interval(std::span<const Prediction> predictions) {
   const auto n = static_cast<double>(predictions.size());
-  const auto ratios = weigh(predictions, &Prediction::time_ratio);
+  const auto ratios = weigh(predictions, &Prediction::time_ratio, interval_weights(predictions));
   // Of n residuals and the one to come, the shares are of n + 1.
   const double low = std::max(0.1 * (n + 1) / n - 1 / n, 0.0);
   return {weighted_quantile(ratios, low), weighted_quantile(ratios, std::min(0.9 * (n + 1) / n, 1.0))};
 }
 
 double coverage(std::span<const Prediction> predictions, const ResidualInterval& interval) {
-  const auto weights = source_weights(predictions);
+  const auto weights = interval_weights(predictions);
   double inside = 0;
   double whole = 0;
   for (std::size_t i = 0; i < predictions.size(); ++i) {

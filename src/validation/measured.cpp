@@ -90,6 +90,7 @@ MeasuredRow read_row(RecordReader& in) {
   row.id = in.required("id", parse_text);
   row.source = in.required("source", parse_text);
   row.engine = in.required("engine", parse_text);
+  row.engine_version = in.text("engine_version");
   row.model = in.required("model", parse_text);
   row.accelerator = in.required("accelerator", parse_text);
   row.weights = in.text("weights");

@@ -47,6 +47,17 @@ Regime regime_of(Metric metric, double in_flight) {
   return loaded ? Regime::throughput : Regime::decode;
 }
 
+// The record of the release that was measured (`name-0.7.3`, then `name-0.7`), else of the engine.
+const Engine* engine_of(const Catalog& catalog, const MeasuredRow& row) {
+  std::string version = row.engine_version;
+  while (!version.empty()) {
+    if (const Engine* engine = catalog.find_engine(row.engine + "-" + version)) return engine;
+    const auto dot = version.rfind('.');
+    version.resize(dot == std::string::npos ? 0 : dot);
+  }
+  return catalog.find_engine(row.engine);
+}
+
 // Whether a row says how many requests run at once.
 bool says_load(const MeasuredRow& row) {
   switch (row.mode) {
@@ -106,7 +117,7 @@ const ServedModel* RowReader::model_of(const MeasuredRow& row, std::string& reas
 
 std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const EngineConstants* constants) {
   std::string reason;
-  const Engine* engine = catalog_.find_engine(row.engine);
+  const Engine* engine = engine_of(catalog_, row);
   const Accelerator* accelerator = catalog_.find_accelerator(row.accelerator);
   const ServedModel* model = model_of(row, reason);
   if (!engine) reason = "engine.unknown";
@@ -123,6 +134,7 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   result.replicas = as_double(layout.dp);
   const ServingJob job{model, engine, shape_of(row)};
   ServingCandidate candidate{accelerator, fabric_of(catalog_, *accelerator, {}, {}, layout.devices_per_replica()), layout, 1, 0};
+  if (layout.tp > 1 && candidate.fabric.inside.rate <= BytesPerSecond{}) return Skipped{row.id, "fabric.unknown"};
 
   Engine limits = *engine;
   if (row.memory_fraction) limits.memory_fraction.value = std::min(*row.memory_fraction, 1.0);

@@ -26,7 +26,9 @@ class FlatVisitor {
   template <class Unit, class T>
   void fact(std::string_view key, const Fact<T>& member, Mark = Mark::published) {
     if constexpr (std::is_arithmetic_v<T>) {
-      add_fact(key, member, std::is_same_v<T, double> ? format_shortest(static_cast<double>(member.value)) : std::to_string(member.value));
+      add_fact(key, member,
+               std::is_same_v<T, double> ? format_shortest(static_cast<double>(member.value))
+                                         : std::to_string(member.value));
     } else {
       add_fact(key, member, format_shortest(member.value.base()));
     }
@@ -51,9 +53,12 @@ class FlatVisitor {
  private:
   [[nodiscard]] std::string source_text(SourceId id) const {
     const Source& source = sources_[id];
-    return std::string(source.text) + " @ " + std::string(source.observed_on) + " @ " + std::string(to_string(source.layer));
+    return std::string(source.text) + " @ " + std::string(source.observed_on) + " @ " +
+           std::string(to_string(source.layer));
   }
-  void add(std::string_view key, const std::string& value) { lines.push_back(prefix_ + std::string(key) + " = " + value); }
+  void add(std::string_view key, const std::string& value) {
+    lines.push_back(prefix_ + std::string(key) + " = " + value);
+  }
   template <class T>
   void add_fact(std::string_view key, const Fact<T>& member, const std::string& value) {
     if (!member.known()) return add(key, "unknown");
@@ -77,10 +82,10 @@ inline std::vector<Source> sources_of(const Catalog& catalog, std::size_t count)
   return sources;
 }
 
-/// The lines that differ, old and new.
+/// The first lines that differ, old and new.
 inline std::vector<std::string> differences(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()) && lines.size() < 4; ++i) {
     const std::string left = i < a.size() ? a[i] : "";
     const std::string right = i < b.size() ? b[i] : "";
     if (left != right) lines.push_back(left + "  <>  " + right);

@@ -3,7 +3,7 @@
 ///
 /// A step is its operators (roofline), two all-reduces a layer over the tensor-parallel ranks, hops between pipeline stages
 /// and the scheduler's own time. Under load with continuous batching a request waits for the prompts of the others:
-///     TPOT = step(c) + (c − 1)/output · prefill share,   TTFT = prefill + half a step + waiting,   X = c / E2E
+///     TPOT = step(c) + (c − 1)/output · prefill share,   TTFT = prefill + TPOT/2 + queue,   X = c / E2E
 /// (docs/PHYSICS.md, "Serving"). TPOT = (E2E − TTFT) / (output − 1).
 
 #include <gpuplan/base/breakdown.hpp>

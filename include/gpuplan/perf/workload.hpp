@@ -39,8 +39,8 @@ struct EngineConstants {
   double attention = 1;    ///< share of the compute ceiling in attention
   double bandwidth = 1;    ///< share of the bandwidth ceiling
   double overlap = 0;      ///< kappa
-  double launch = 0;       ///< seconds a kernel
-  double step = 0;         ///< seconds a step
+  double launch = 0;       ///< seconds a kernel: its start and its end, when the device is not yet or no longer full
+  double step = 0;         ///< host seconds a sequence and step: scheduler, sampler, text
   double request = 0;      ///< seconds a request before its first token
 };
 EngineConstants constants_of(const Engine& engine);
@@ -55,7 +55,7 @@ struct OperatorWork {
 struct StepWork {
   std::vector<OperatorWork> operators;
   Seconds collectives;
-  double steps = 1;  ///< engine steps it takes: a prompt longer than `max_batched_tokens` is cut into chunks
+  double sequences = 1;  ///< that the scheduler and the sampler handle
 };
 
 struct ServingWork {

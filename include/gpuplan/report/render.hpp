@@ -20,7 +20,13 @@ std::string render_json(const Document& document);
 /// RFC 4180, one row an option or record; nested values become dotted columns.
 std::string render_csv(const Document& document);
 
-/// Whether an expression over the JSON report holds; `best` is `options[0]`. Throws InputError on bad expressions.
-bool assertion_holds(const Document& document, std::string_view expression);
+/// Whether an expression over the JSON report holds; `best` is `options[0]`, and a term of a list is addressed by its id:
+/// `best.memory.terms.weights.bytes`. Comparing an unknown value never holds.
+struct AssertionResult {
+  bool holds = false;
+  std::string seen;  ///< the values that were looked at: `best.cost.per_hour is 0.35`
+};
+/// Throws InputError on bad expressions and names that the report does not have.
+AssertionResult check_assertion(const Document& document, std::string_view expression);
 
 }  // namespace gpuplan

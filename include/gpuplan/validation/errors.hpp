@@ -17,7 +17,6 @@ struct ErrorSummary {
   double mean_abs_error = 0;
   double p90_abs_error = 0;
   double bias = 1;         ///< median of measured over predicted time
-  double coverage_80 = 0;  ///< weighted share of rows inside the engine's interval; 0 when none was given
 };
 
 /// One value with its weight; for quantiles.
@@ -34,14 +33,14 @@ std::vector<double> source_weights(std::span<const Prediction> predictions);
 ErrorSummary summarize(std::span<const Prediction> predictions);
 
 /// The low and high factor on predicted time that hold the middle 80 % of the measured times: split-conformal quantiles of the
-/// ratios, each source weighing the same.
+/// ratios. Sources weigh the same, those of fewer than 100 rows by their rows.
 struct ResidualInterval {
   double low = 1;
   double high = 1;
 };
 ResidualInterval residual_interval(std::span<const Prediction> predictions);
 
-/// Weighted share of predictions whose measured time lies within the factors.
+/// Share of predictions, weighed like that, whose measured time lies within the factors.
 double coverage(std::span<const Prediction> predictions, const ResidualInterval& interval);
 
 /// Those of one regime.

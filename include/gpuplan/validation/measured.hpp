@@ -34,6 +34,7 @@ struct MeasuredRow {
   std::string id;
   std::string source;  ///< family key: rows of one source are not independent
   std::string engine;
+  std::string engine_version;
   std::string model;
   std::string accelerator;
   std::string weights;

@@ -2,6 +2,7 @@
 
 #include <gpuplan/base/expression.hpp>
 #include <gpuplan/base/parse.hpp>
+#include <gpuplan/base/text.hpp>
 #include <gpuplan/report/render.hpp>
 
 namespace gpuplan {
@@ -59,11 +60,25 @@ std::optional<ExpressionValue> value_of(const Json& root, std::string_view name)
   return ExpressionValue{found->get<std::string>()};
 }
 
+std::string text_of(const ExpressionValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) return format_shortest(*number);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
+  return "unknown";
+}
+
 }  // namespace
 
-bool assertion_holds(const Document& document, std::string_view expression) {
+AssertionResult check_assertion(const Document& document, std::string_view expression) {
   const Json tree = json_of(document);
-  return evaluate_condition(expression, [&](std::string_view name) { return value_of(tree, name); }, "--assert");
+  AssertionResult result;
+  const auto look_up = [&](std::string_view name) {
+    const auto value = value_of(tree, name);
+    if (value) result.seen += (result.seen.empty() ? "" : ", ") + std::string(name) + " is " + text_of(*value);
+    return value;
+  };
+  result.holds = evaluate_condition(expression, look_up, "--assert");
+  return result;
 }
 
 }  // namespace gpuplan

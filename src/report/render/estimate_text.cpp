@@ -4,6 +4,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace gpuplan {
@@ -50,7 +51,7 @@ std::string time_line(const OptionDocument& best) {
 std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
   std::string line;
   for (const CostTerm& term : best.cost.terms) line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
-  line += " = " + money(best.cost.per_month, d.currency) + " a month without " + (d.vat == "included" ? "rebates, VAT included" : "VAT") + "; " +
+  line += " = " + money(best.cost.per_month, d.currency) + " a month" + (d.vat == "included" ? ", VAT included" : " without VAT") + "; " +
           money(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
           (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
   return line;
@@ -97,6 +98,35 @@ std::string options_title(const EstimateDocument& d, std::size_t shown) {
   return title;
 }
 
+// Offers that were dropped, by what they failed: how many of each, or with the reason when nothing else is left to say.
+std::string dropped_offers(const EstimateDocument& d, const TextStyle& style) {
+  constexpr std::size_t kShownReasons = 5;
+  std::map<std::string, std::int64_t> rules;
+  std::map<std::string, std::int64_t> reasons;
+  for (const RejectedDocument& r : d.rejected) {
+    ++rules[r.rule];
+    ++reasons[r.rule + ": " + r.needed + ", available: " + r.available + "; would help: " + r.smallest_change];
+  }
+  if (rules.empty()) return {};
+  std::vector<std::string> parts;
+  std::string out;
+  if (!d.options.empty()) {
+    for (const auto& [rule, count] : rules) parts.push_back(std::to_string(count) + " for " + rule);
+    const std::string text = plural(static_cast<std::int64_t>(d.rejected.size()), "offer") + " dropped: " + join(parts, ", ") +
+                             " (--format json says why, one by one)";
+    for (const auto& line : wrap(text, style.width - 2)) out += "  " + line + "\n";
+    return out;
+  }
+  std::vector<std::pair<std::string, std::int64_t>> most(reasons.begin(), reasons.end());
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  out = "\n" + bold("offers dropped", style) + "\n";
+  for (std::size_t i = 0; i < std::min(most.size(), kShownReasons); ++i) {
+    for (const auto& line : wrap(plural(most[i].second, "offer") + ", " + most[i].first, style.width - 2)) out += "  " + line + "\n";
+  }
+  if (most.size() > kShownReasons) out += "  and for " + std::to_string(most.size() - kShownReasons) + " more reasons (--format json)\n";
+  return out;
+}
+
 }  // namespace
 
 std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
@@ -113,6 +143,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += labelled("cost", cost_line(best, d), style);
     const auto shown = shown_options(d);
     out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);
+    out += dropped_offers(d, style);
   }
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
   if (runnable > 0) {
@@ -122,6 +153,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   } else if (!d.hardware.empty()) {
     out += "\n" + rejected_hardware(d.hardware, style);
   }
+  if (d.options.empty()) out += dropped_offers(d, style);
   if (!d.changes.empty()) {
     out += "\n" + bold("what would change the answer", style) + "\n";
     for (const ChangeDocument& change : d.changes) {

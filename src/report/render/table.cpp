@@ -28,21 +28,22 @@ std::vector<int> column_widths(const std::vector<TableColumn>& columns, const st
   return widths;
 }
 
-// Sets the widths of columns without room to 0; their titles.
+// Columns without room get width 0; their titles. Room is given in the order of `spare`, those at 0 have it anyway.
 std::vector<std::string> make_room(const std::vector<TableColumn>& columns, std::vector<int>& widths, int room) {
-  const auto needed = [&] {
-    const auto shown = std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; });
-    return std::accumulate(widths.begin(), widths.end(), 0) + kGap * (static_cast<int>(shown) - 1);
-  };
+  std::vector<std::size_t> order(columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return columns[a].spare < columns[b].spare; });
   std::vector<bool> dropped(columns.size(), false);
-  while (needed() > room) {
-    std::size_t least = columns.size();
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (widths[c] > 0 && columns[c].spare > (least < columns.size() ? columns[least].spare : 0)) least = c;
+  int left = room + kGap;
+  for (const std::size_t c : order) {
+    if (widths[c] == 0) continue;
+    const int needed = widths[c] + kGap;
+    if (columns[c].spare == 0 || needed <= left) {
+      left -= needed;
+    } else {
+      dropped[c] = true;
+      widths[c] = 0;
     }
-    if (least == columns.size()) break;
-    widths[least] = 0;
-    dropped[least] = true;
   }
   std::vector<std::string> titles;
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -74,7 +75,7 @@ std::string layout_table(const std::vector<TableColumn>& columns, const std::vec
   if (!rows.empty()) out += bold(line_of([&](std::size_t c) { return columns[c].title; }), style) + "\n";
   for (const auto& row : rows) out += line_of([&](std::size_t c) { return row[c]; }) + "\n";
   if (!dropped.empty()) {
-    for (const auto& line : wrap("(no room for " + join(dropped, ", ") + ")", style.width - display_width(indent))) out += indent + line + "\n";
+    for (const auto& line : wrap("(not shown for want of room: " + join(dropped, ", ") + ")", style.width - display_width(indent))) out += indent + line + "\n";
   }
   return out;
 }

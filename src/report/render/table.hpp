@@ -11,7 +11,7 @@ namespace gpuplan {
 struct TableColumn {
   std::string title;
   bool right = false;
-  int spare = 0;  ///< 0: always shown; where the width does not do, the column with the highest number goes first
+  int spare = 0;  ///< 0: always shown; the others get what room is left, lowest number first
 };
 
 // Two spaces between columns; trailing blanks are cut. Columns that are empty in every row are left out; those that the

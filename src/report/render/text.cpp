@@ -43,14 +43,14 @@ const std::vector<ListOrder>& list_orders() {
   static const std::vector<ListOrder> orders = {
       {"gpus", {"name", "memory", "memory_bandwidth", "bf16", "fp8", "tdp", "year", "scale_up_link"}},
       {"models", {"name", "parameters", "kv_bytes_per_token", "max_context", "native_format", "active_parameters"}},
-      {"offers", {"id", "per_gpu_hour", "currency", "observed_on", "country", "per_month", "accelerator", "count", "contract", "vat",
-                  "rankable", "why_not", "provider", "region", "interconnect"}},
+      {"offers", {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "rankable", "country", "observed_on", "id",
+                  "region", "per_month", "vat", "why_not"}},
       {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
   };
   return orders;
 }
 
-// How readily a column of a list gives way; the first never does.
+// How readily a column of a list gives way; the first in order never does.
 int spare_of(const ListDocument& list, std::size_t column) {
   for (const ListOrder& order : list_orders()) {
     if (order.what != list.what) continue;
@@ -82,7 +82,7 @@ std::string list_text(const ListDocument& list, const TextStyle& style) {
 class Citations {
  public:
   std::string cite(const RecordDocument::Field& field) {
-    if (field.source.empty()) return {};
+    if (field.source.empty() || field.layer.empty()) return field.source;  // what is computed says how
     std::string text = field.source;
     if (!field.observed_on.empty()) text += ", " + field.observed_on;
     if (!field.layer.empty() && field.layer != "built-in") text += " (" + field.layer + ")";
@@ -125,9 +125,25 @@ std::string record_text(const RecordDocument& record, const TextStyle& style) {
   return out;
 }
 
+constexpr std::size_t kShownProblems = 20;
+constexpr std::size_t kShownMessage = 400;  // bytes
+
+// A message quotes what was typed, which may be anything.
+std::string shortened(std::string text) {
+  if (text.size() <= kShownMessage) return text;
+  std::size_t end = kShownMessage;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+  return text.substr(0, end) + "…";
+}
+
 std::string error_text(const ErrorDocument& error) {
   std::string out;
-  for (const Problem& problem : error.problems) out += format_problem(problem) + "\n";
+  for (std::size_t i = 0; i < std::min(error.problems.size(), kShownProblems); ++i) {
+    Problem problem = error.problems[i];
+    problem.message = shortened(std::move(problem.message));
+    out += format_problem(problem) + "\n";
+  }
+  if (error.problems.size() > kShownProblems) out += "and " + std::to_string(error.problems.size() - kShownProblems) + " more\n";
   return out;
 }
 
@@ -167,7 +183,8 @@ std::string model_line(const ModelDocument& model) {
 std::string job_line(const std::vector<JobValue>& job) {
   std::string line;
   for (const JobValue& value : job) line += (line.empty() ? "" : ", ") + value_text(value);
-  return line + "  (* default)";
+  const bool any_default = std::any_of(job.begin(), job.end(), [](const JobValue& value) { return value.is_default; });
+  return any_default ? line + " (* default)" : line;
 }
 
 std::string memory_line(const MemoryDocumentPart& memory) {

@@ -1,0 +1,137 @@
+#include "catalog/dataset.hpp"
+#include "flat_record.hpp"
+
+#include "catalogues.hpp"
+#include "catch.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gpuplan::testing {
+namespace {
+
+// As tools/embed_catalog reads them.
+const Dataset& data_files() {
+  static const auto dataset = [] {
+    auto read = std::make_unique<Dataset>();
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(GPUPLAN_SOURCE_DIR) + "/data")) {
+      if (entry.path().extension() == ".yaml") names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      const std::string text = read_text_file(std::string(GPUPLAN_SOURCE_DIR) + "/data/" + name);
+      read_facts(*read, parse_yaml(text, "data/" + name, 2'000'000), "data/" + name, Layer::built_in);
+      read->hash = content_hash(text, read->hash);
+    }
+    return read;
+  }();
+  return *dataset;
+}
+
+template <class R>
+void check_equal(std::span<const R> compiled_in, std::span<const R> read) {
+  REQUIRE(compiled_in.size() == read.size());
+  const std::vector<Source> sources = sources_of(built_in(), data_files().sources.size());
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const auto different =
+        differences(flat_record(compiled_in[i], sources), flat_record(read[i], data_files().sources));
+    CAPTURE(different);
+    CHECK(different.empty());
+  }
+}
+
+// Walks all facts, those of nested records too, and keeps the names of those that nobody stands for.
+class SourceVisitor {
+ public:
+  explicit SourceVisitor(const Catalog& catalog) : catalog_(catalog) {}
+  std::vector<std::string> nameless;
+
+  void name(std::string_view, const Text& member) { owner_ = member; }
+  void text(std::string_view, const Text&) {}
+  void texts(std::string_view, const Texts&) {}
+  template <class Unit, class T>
+  void fact(std::string_view key, const Fact<T>& member, Mark = Mark::published) {
+    if (member.known() && catalog_.source(member.source).text.empty())
+      nameless.push_back(owner_ + "." + std::string(key));
+  }
+  void truth(std::string_view key, const Fact<bool>& member) { fact<AsCount>(key, member); }
+  void flag(std::string_view, const bool&) {}
+  template <class E>
+  void choice(std::string_view, const E&) {}
+  template <class N>
+  void nested(std::string_view, const std::span<const N>& member) {
+    for (const N& record : member) visit_fields(*this, record);
+  }
+  void source(const SourceId&) {}
+
+ private:
+  const Catalog& catalog_;
+  std::string owner_;
+};
+
+template <class R>
+std::vector<std::string> facts_without_source(const Catalog& catalog, const R& record) {
+  SourceVisitor visitor(catalog);
+  visit_fields(visitor, record);
+  return visitor.nameless;
+}
+
+}  // namespace
+
+TEST_CASE("embedded catalogue: it is data/*.yaml, field by field, with marks and sources", "[catalog][slow]") {
+  const CatalogView read = data_files().view();
+  check_equal(built_in().accelerators(), read.accelerators);
+  check_equal(built_in().links(), read.links);
+  check_equal(built_in().nodes(), read.nodes);
+  check_equal(built_in().models(), read.models);
+  check_equal(built_in().engines(), read.engines);
+  check_equal(built_in().providers(), read.providers);
+  check_equal(built_in().currencies(), read.currencies);
+}
+
+TEST_CASE("embedded catalogue: its hash is that of the data files", "[catalog][slow]") {
+  CHECK(built_in().hash() == data_files().hash);
+  CHECK(built_in().hash().size() == 16);
+}
+
+TEST_CASE("embedded catalogue: every known fact has a source", "[catalog]") {
+  const auto check = [](const auto& records) {
+    for (const auto& record : records) {
+      const auto nameless = facts_without_source(built_in(), record);
+      CAPTURE(nameless);
+      CHECK(nameless.empty());
+    }
+  };
+  check(built_in().accelerators());
+  check(built_in().links());
+  check(built_in().nodes());
+  check(built_in().models());
+  check(built_in().engines());
+  check(built_in().currencies());
+  for (const Provider& provider : built_in().providers()) {  // its terms of billing stand without one
+    check(provider.host_parts);
+    check(provider.offers);
+    check(provider.token_apis);
+    check(provider.storage);
+    check(provider.cpu_servers);
+  }
+}
+
+TEST_CASE("embedded catalogue: every accelerator says when its figures were collected", "[catalog]") {
+  for (const Accelerator& gpu : built_in().accelerators()) {
+    CAPTURE(gpu.name);
+    CHECK_FALSE(built_in().source(gpu.source).observed_on.empty());
+  }
+}
+
+TEST_CASE("embedded catalogue: a hash depends on the text and on what came before", "[catalog]") {
+  // FNV-1a, 64 bit: the offset basis for no text; http://www.isthe.com/chongo/tech/comp/fnv gives af63dc4c8601ec8c for "a".
+  CHECK(content_hash("") == "cbf29ce484222325");
+  CHECK(content_hash("a") == "af63dc4c8601ec8c");
+  CHECK(content_hash("b", content_hash("a")) != content_hash("a", content_hash("b")));
+}
+
+}  // namespace gpuplan::testing
