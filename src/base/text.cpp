@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace gpuplan {
@@ -183,12 +184,17 @@ std::string nearest_name(std::string_view name, std::span<const std::string_view
   const std::string key = lookup_key(name);
   if (key.empty()) return {};
   std::string_view best;
-  std::optional<std::pair<int, int>> best_likeness;
+  std::optional<std::tuple<int, int, int>> best_likeness;
   for (const std::string_view candidate : candidates) {
-    const auto found = likeness(key, lookup_key(candidate));
-    if (found && (!best_likeness || *found < *best_likeness)) {
+    const std::string other = lookup_key(candidate);
+    const auto found = likeness(key, other);
+    if (!found) continue;
+    // Of equally near ones, that with the longer common beginning: people get the first letters right.
+    const auto common = std::mismatch(key.begin(), key.end(), other.begin(), other.end()).first - key.begin();
+    const std::tuple ordered(found->first, found->second, -static_cast<int>(common));
+    if (!best_likeness || ordered < *best_likeness) {
       best = candidate;
-      best_likeness = found;
+      best_likeness = ordered;
     }
   }
   return std::string(best);

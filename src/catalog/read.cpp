@@ -15,6 +15,28 @@ struct FileContext {
   std::string collected_on;  // the day of facts whose own source gives none
 };
 
+// The name of a record, and the key it stands under.
+struct NameOf {
+  std::string_view key;
+  Text value;
+
+  void name(std::string_view field, const Text& member) {
+    key = field;
+    value = member;
+  }
+  void text(std::string_view, const Text&) {}
+  void texts(std::string_view, const Texts&) {}
+  template <class Unit, class T>
+  void fact(std::string_view, const Fact<T>&, Mark = Mark::published) {}
+  void truth(std::string_view, const Fact<bool>&) {}
+  void flag(std::string_view, const bool&) {}
+  template <class E>
+  void choice(std::string_view, const E&) {}
+  template <class N>
+  void nested(std::string_view, const std::span<const N>&) {}
+  void source(const SourceId&) {}
+};
+
 // Walks a record's fields and takes from the document those that stand there.
 class ReadVisitor {
  public:
@@ -69,16 +91,19 @@ class ReadVisitor {
   void choice(std::string_view key, E& member) {
     if (auto value = in_.optional(key, parse_enum<E>)) member = *value;
   }
+  // A list of parts. A user's file overrides the part of the same name and adds the others.
   template <class N>
   void nested(std::string_view key, std::span<const N>& member) {
     if (!in_.has(key)) return;
     std::vector<N> records;
+    if (context_.layer != Layer::built_in) records.assign(member.begin(), member.end());
+    const std::size_t known = records.size();
     for (Reader& reader : children(key)) {
-      N record{};
+      N* record = known_part(records, known, reader);
+      if (!record) record = &records.emplace_back();
       ReadVisitor visitor(reader, context_, source_);
-      visit_fields(visitor, record);
+      visit_fields(visitor, *record);
       reader.done();
-      records.push_back(record);
     }
     member = context_.dataset.keep_list(std::move(records));
   }
@@ -91,6 +116,17 @@ class ReadVisitor {
     const auto date = parse_date(text);
     if (!date.value) return Parsed<std::string>::fail(date.message, date.expected);
     return Parsed<std::string>::ok(std::string(text));
+  }
+  // The part among the first `known` that the document means; parts without a name are the only one of their list.
+  template <class N>
+  static N* known_part(std::vector<N>& records, std::size_t known, const Reader& reader) {
+    for (std::size_t i = 0; i < known; ++i) {
+      NameOf name;
+      visit_fields(name, records[i]);
+      const Node* said = name.key.empty() ? nullptr : reader.node().find(name.key);
+      if (name.key.empty() || (said && lookup_key(said->scalar) == lookup_key(name.value))) return &records[i];
+    }
+    return nullptr;
   }
   std::vector<Reader> children(std::string_view key) {
     if (in_.node().find(key)->kind == Node::Kind::mapping) return {*in_.child(key)};

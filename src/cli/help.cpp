@@ -135,7 +135,7 @@ std::string man_page() {
   for (const auto& [status, meaning] : kStatuses) out += ".TP\n.B " + std::string(status) + "\n" + roff(meaning) + "\n";
   out += ".SH FILES\n";
   for (const auto& [file, meaning] : kFiles) out += ".TP\n.I " + roff(file) + "\n" + roff(meaning) + "\n";
-  out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour, whatever the terminal\n.TP\n.B COLUMNS\nwidth of tables' prose\n";
+  out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour, whatever the terminal\n.TP\n.B COLUMNS\nwidth of prose and tables; unset: that of the terminal, and whole tables in a pipe\n";
   out += ".SH EXAMPLES\n.nf\n";
   for (const Command& command : commands()) {
     for (const std::string_view example : command.examples) out += roff(example) + "\n";

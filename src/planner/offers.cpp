@@ -136,7 +136,7 @@ class Timer {
 };
 
 std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
-  const auto date = parse_date(catalog.source(offer.source).observed_on);
+  const auto date = parse_date(catalog.source(offer.price.source).observed_on);
   if (!date.value) return std::nullopt;
   return days_between(*date.value, as_of);
 }

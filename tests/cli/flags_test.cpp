@@ -5,6 +5,8 @@
 
 #include <gpuplan/base/text.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -68,7 +70,26 @@ TEST_CASE("commands: each has a summary, an example and help", "[cli]") {
     CHECK(find_command(command.name) == &command);
     CHECK_FALSE(command.summary.empty());
     if (command.run) CHECK_FALSE(command.examples.empty());
-    for (const std::string_view example : command.examples) CHECK(example.substr(0, 8 + command.name.size()) == "gpuplan " + std::string(command.name));
+    for (const std::string_view example : command.examples)
+      CHECK(example.substr(0, 8 + command.name.size()) == "gpuplan " + std::string(command.name));
+  }
+}
+
+TEST_CASE("golden runs: each command has one, and each flag stands in one", "[cli]") {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(GPUPLAN_SOURCE_DIR "/tests/golden")) {
+    if (entry.path().filename() == "cmd") all += " " + contents(entry.path().string()) + " ";
+  }
+  std::replace(all.begin(), all.end(), '\n', ' ');
+  for (const Command& command : commands()) {
+    CAPTURE(command.name);
+    CHECK(holds(all, "gpuplan " + std::string(command.name) + " "));
+  }
+  for (const Flag& flag : flags()) {
+    CAPTURE(flag.name);
+    if (flag.name == "man") continue;  // its output is a file of its own, compared below
+    CHECK((holds(all, " --" + std::string(flag.name) + " ") ||
+           (flag.letter && holds(all, std::string(" -") + flag.letter + " "))));
   }
 }
 

@@ -12,7 +12,9 @@ std::vector<Problem> refused(const std::vector<std::string>& arguments) {
   return testing::problems_of([&] { (void)parse_arguments(arguments); });
 }
 
-const std::string kJob = "model: llama-8b\ncontext: 8k\ngpu: [A100, L4]\nkv_dtype: fp8\nexplain: true\nassert:\n  - best.rank == 1\n  - options.size > 2\n";
+const std::string kJob =
+    "model: llama-8b\ncontext: 8k\ngpu: [A100, L4]\nkv_dtype: fp8\nexplain: true\nassert:\n  - best.rank == 1\n  - "
+    "options.size > 2\n";
 
 }  // namespace
 
@@ -26,7 +28,8 @@ TEST_CASE("command line: values are read with their units, and what is said is t
 }
 
 TEST_CASE("command line: lists are given by commas or by repeating", "[cli]") {
-  CHECK(parsed({"estimate", "--gpu", "A100,L4", "--gpu", "H100"}).gpus == std::vector<std::string>{"A100", "L4", "H100"});
+  CHECK(parsed({"estimate", "--gpu", "A100,L4", "--gpu", "H100"}).gpus ==
+        std::vector<std::string>{"A100", "L4", "H100"});
   CHECK(parsed({"estimate", "--assert", "1<2", "--assert", "2<3"}).assertions.size() == 2);
 }
 
@@ -87,7 +90,8 @@ TEST_CASE("job file: JSON will do", "[cli]") {
 
 TEST_CASE("job file: mistakes have line and column, and the nearest key", "[cli]") {
   const testing::Folder folder;
-  const auto problems = refused({"estimate", "-f", folder.write("my.yaml", "model: llama-8b\noutput: -1\ncontxt: 8\n")});
+  const auto problems =
+      refused({"estimate", "-f", folder.write("my.yaml", "model: llama-8b\noutput: -1\ncontxt: 8\n")});
   REQUIRE(problems.size() == 2);
   CHECK(testing::at(problems[0]) == "my.yaml:2:9");
   CHECK(testing::at(problems[1]) == "my.yaml:3:1");

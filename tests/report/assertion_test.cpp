@@ -20,11 +20,12 @@ std::string problem_of(const char* expression) {
 }  // namespace
 
 TEST_CASE("assertion: paths lead through objects, lists and terms by id", "[report]") {
-  const char* expression = GENERATE("best.cost.per_month == 73", "options[0].cost.per_month == 73", "options[2].provider == 'beta'",
-                                    "best.memory.terms.weights.bytes == 40e9", "options[1].memory.terms.kv_cache.high == 12e9",
-                                    "best.cost.terms.compute.amount == best.cost.per_month", "options.size == 3",
-                                    "job.context == 4096", "best.memory.verdict == 'fits' && best.rank == 1", "best.pareto == false",
-                                    "currency == \"USD\"", "best.time.tpot_s_high / best.time.tpot_s_low == 4");
+  const char* expression =
+      GENERATE("best.cost.per_month == 73", "options[0].cost.per_month == 73", "options[2].provider == 'beta'",
+               "best.memory.terms.weights.bytes == 40e9", "options[1].memory.terms.kv_cache.high == 12e9",
+               "best.cost.terms.compute.amount == best.cost.per_month", "options.size == 3", "job.context == 4096",
+               "best.memory.verdict == 'fits' && best.rank == 1", "best.pareto == false", "currency == \"USD\"",
+               "best.time.tpot_s_high / best.time.tpot_s_low == 4");
   CAPTURE(expression);
   CHECK(holds(expression));
 }
@@ -43,13 +44,15 @@ TEST_CASE("assertion: without any option nothing about the best one holds", "[re
 }
 
 TEST_CASE("assertion: the values looked at are told, so that a log explains itself", "[report]") {
-  const AssertionResult result = check_assertion(testing::estimate_document(), "best.cost.per_month <= 50 && best.memory.verdict == 'fits'");
+  const AssertionResult result =
+      check_assertion(testing::estimate_document(), "best.cost.per_month <= 50 && best.memory.verdict == 'fits'");
   CHECK_FALSE(result.holds);
   CHECK(result.seen.substr(0, 25) == "best.cost.per_month is 73");
 }
 
 TEST_CASE("assertion: names that the report does not have are refused", "[report]") {
-  const char* expression = GENERATE("best.prise < 3", "options[9].rank == 1", "options[x].rank == 1", "best < 3", "best.memory.terms.wheels.bytes < 1");
+  const char* expression = GENERATE("best.prise < 3", "options[9].rank == 1", "options[x].rank == 1", "best < 3",
+                                    "best.memory.terms.wheels.bytes < 1");
   CAPTURE(expression);
   const std::string id = problem_of(expression);
   CHECK((id == "expression.unknown_name" || id == "expression.syntax"));

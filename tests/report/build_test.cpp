@@ -76,7 +76,8 @@ TEST_CASE("report: ranks run from one, and a dominated option names one that is 
     const OptionDocument& o = d.options[i];
     CHECK(o.rank == static_cast<std::int64_t>(i) + 1);
     CHECK(o.pareto == (o.dominated_by == 0));
-    if (o.dominated_by > 0) CHECK(d.options[static_cast<std::size_t>(o.dominated_by) - 1].cost.per_month <= o.cost.per_month);
+    if (o.dominated_by > 0)
+      CHECK(d.options[static_cast<std::size_t>(o.dominated_by) - 1].cost.per_month <= o.cost.per_month);
   }
 }
 

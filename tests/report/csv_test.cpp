@@ -10,7 +10,9 @@
 namespace gpuplan {
 namespace {
 
-ListDocument list_of(std::vector<std::vector<Cell>> rows) { return {"offers", {"id", "price", "ok"}, std::move(rows), "a note"}; }
+ListDocument list_of(std::vector<std::vector<Cell>> rows) {
+  return {"offers", {"id", "price", "ok"}, std::move(rows), "a note"};
+}
 
 }  // namespace
 
@@ -19,8 +21,10 @@ TEST_CASE("csv: lines end in CRLF, and a note is not part of it", "[report]") {
 }
 
 TEST_CASE("csv: commas, quotes and line breaks are quoted as RFC 4180 says, all else is not", "[report]") {
-  const std::string csv = render_csv(list_of({{{std::string("a,b")}, {}, {}}, {{std::string("say \"x\"")}, {}, {}},
-                                              {{std::string("two\nlines")}, {}, {}}, {{std::string("it's; fine")}, {}, {}}}));
+  const std::string csv = render_csv(list_of({{{std::string("a,b")}, {}, {}},
+                                              {{std::string("say \"x\"")}, {}, {}},
+                                              {{std::string("two\nlines")}, {}, {}},
+                                              {{std::string("it's; fine")}, {}, {}}}));
   CHECK(csv == "id,price,ok\r\n\"a,b\",,\r\n\"say \"\"x\"\"\",,\r\n\"two\nlines\",,\r\nit's; fine,,\r\n");
 }
 
@@ -33,7 +37,8 @@ TEST_CASE("csv: numbers are whole or the shortest that reads back", "[report]") 
         "id,price,ok\r\na,0.1,\r\nb,1000000000000,\r\n");
 }
 
-TEST_CASE("csv: options become rows, terms become columns by their id, and the header is the union of all rows", "[report]") {
+TEST_CASE("csv: options become rows, terms become columns by their id, and the header is the union of all rows",
+          "[report]") {
   EstimateDocument d = testing::estimate_document();
   d.options.resize(2);
   d.options[1].cost.terms = {{"compute", 100}, {"host_cpu", 46}};

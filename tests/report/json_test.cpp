@@ -53,9 +53,10 @@ TEST_CASE("json: an explanation stands in the report only when it was asked for"
 }
 
 TEST_CASE("json: an error tells its place, and what has no line has none", "[report]") {
-  const auto problems = parsed(ErrorDocument{2, {{"input.bad_value", "bad", Place{"job.yaml", 3, 5}, "a number", "", ""},
-                                                 {"input.bad_value", "bad", Place{"--top", 0, 0}, "", "", ""},
-                                                 {"usage.x", "bad", std::nullopt, "", "", ""}}})["error"]["problems"];
+  const auto problems = parsed(ErrorDocument{2,
+                                             {{"input.bad_value", "bad", Place{"job.yaml", 3, 5}, "a number", "", ""},
+                                              {"input.bad_value", "bad", Place{"--top", 0, 0}, "", "", ""},
+                                              {"usage.x", "bad", std::nullopt, "", "", ""}}})["error"]["problems"];
   CHECK(problems[0]["place"]["line"] == 3);
   CHECK(problems[1]["place"]["origin"] == "--top");
   CHECK(problems[1]["place"]["line"].is_null());

@@ -22,7 +22,8 @@ TEST_CASE("table: columns are as wide as their widest cell, numbers stand right"
 }
 
 TEST_CASE("table: letters of two bytes and two columns keep the columns straight", "[report]") {
-  const std::string table = layout_table({{"name"}, {"n", true}}, {{"Köln", "1"}, {"東京", "2"}, {"abcd", "3"}}, no_wider_than(0));
+  const std::string table =
+      layout_table({{"name"}, {"n", true}}, {{"Köln", "1"}, {"東京", "2"}, {"abcd", "3"}}, no_wider_than(0));
   CHECK(table ==
         "name  n\n"
         "Köln  1\n"
@@ -36,7 +37,8 @@ TEST_CASE("table: a column that is empty in every row is left out, and nothing i
 }
 
 TEST_CASE("table: no line ends in blanks", "[report]") {
-  for (const std::string& line : lines_of(layout_table({{"a"}, {"long title"}}, {{"1", "2"}, {"3", ""}}, no_wider_than(0)))) {
+  for (const std::string& line :
+       lines_of(layout_table({{"a"}, {"long title"}}, {{"1", "2"}, {"3", ""}}, no_wider_than(0)))) {
     CHECK_FALSE(line.ends_with(' '));
   }
 }
@@ -44,13 +46,16 @@ TEST_CASE("table: no line ends in blanks", "[report]") {
 TEST_CASE("table: what has no room is left out by its number and named", "[report]") {
   const std::vector<TableColumn> columns = {{"name"}, {"first", false, 1}, {"third", false, 3}, {"second", false, 2}};
   const std::vector<std::vector<std::string>> rows = {{"aaaa", "bbbbb", "ccccc", "dddddd"}};
-  SECTION("all of it fits") { CHECK(layout_table(columns, rows, no_wider_than(26)) == "name  first  third  second\naaaa  bbbbb  ccccc  dddddd\n"); }
+  SECTION("all of it fits") {
+    CHECK(layout_table(columns, rows, no_wider_than(26)) == "name  first  third  second\naaaa  bbbbb  ccccc  dddddd\n");
+  }
   SECTION("one column less") {
     CHECK(layout_table(columns, rows, no_wider_than(25)) ==
           "name  first  second\naaaa  bbbbb  dddddd\n(not shown for want of room: third)\n");
   }
   SECTION("a narrower one may take the place of a wider one before it") {
-    CHECK(layout_table(columns, rows, no_wider_than(18)) == "name  first  third\naaaa  bbbbb  ccccc\n(not shown for want of room: second)\n");
+    CHECK(layout_table(columns, rows, no_wider_than(18)) ==
+          "name  first  third\naaaa  bbbbb  ccccc\n(not shown for want of room: second)\n");
   }
   SECTION("columns without a number stay whatever the width") {
     CHECK(lines_of(layout_table(columns, rows, no_wider_than(1))).front() == "name");

@@ -64,10 +64,12 @@ TEST_CASE("terminal: devices that fail for the same reason stand together", "[re
 }
 
 TEST_CASE("terminal: a record cites each source once, and what is computed says how", "[report]") {
-  const RecordDocument record{"gpu", "X1", {{"memory_gib", "80", "published", "a page", "2026-01-02", "built-in"},
-                                            {"tdp_w", "700", "published", "a page", "2026-01-02", "built-in"},
-                                            {"price", "1", "published", "my file", "", "--catalog"},
-                                            {"usable", "79 GiB", "computed", "see the docs", "", ""}}};
+  const RecordDocument record{"gpu",
+                              "X1",
+                              {{"memory_gib", "80", "published", "a page", "2026-01-02", "built-in"},
+                               {"tdp_w", "700", "published", "a page", "2026-01-02", "built-in"},
+                               {"price", "1", "published", "my file", "", "--catalog"},
+                               {"usable", "79 GiB", "computed", "see the docs", "", ""}}};
   CHECK(shown(record, 80) ==
         "gpu X1\n"
         "\n"
@@ -89,7 +91,8 @@ TEST_CASE("terminal: a list of one speaks of one", "[report]") {
 
 TEST_CASE("terminal: a flood of problems and endless messages are cut short", "[report]") {
   ErrorDocument error;
-  for (int i = 0; i < 50; ++i) error.problems.push_back({"input.x", std::string(100000, 'x'), std::nullopt, "", "", ""});
+  for (int i = 0; i < 50; ++i)
+    error.problems.push_back({"input.x", std::string(100000, 'x'), std::nullopt, "", "", ""});
   const std::string text = shown(error, 80);
   CHECK(text.size() < 10000);
   CHECK(holds(text, "and 30 more\n"));

@@ -38,7 +38,7 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.cost.per_month = option.per_month;
   d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
   for (const auto& term : option.hourly.terms()) d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
-  const Source& source = catalog.source(option.offer->source);
+  const Source& source = catalog.source(option.offer->price.source);
   d.price_observed_on = source.observed_on;
   d.price_source = source.text;
   d.price_confidence = to_string(option.offer->confidence);

@@ -79,7 +79,7 @@ ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, co
     Text newest;
     for (const Offer& offer : provider.offers) {
       rankable += offer.rankable ? 1 : 0;
-      newest = std::max(newest, catalog.source(offer.source).observed_on);
+      newest = std::max(newest, catalog.source(offer.price.source).observed_on);
     }
     const auto day = parse_date(newest);
     const bool priced = !provider.offers.empty() || !provider.token_apis.empty() || !provider.cpu_servers.empty();
@@ -115,7 +115,7 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
                        cell(to_string(offer.contract)), hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
                        hourly ? cell(hourly->total() * hours_per_month(provider), Unit::money) : Cell{}, cell(offer.interconnect),
                        cell(offer.region), cell(offer.country.empty() ? provider.country : offer.country), cell(to_string(offer.vat)),
-                       cell(catalog.source(offer.source).observed_on), cell(to_string(offer.confidence)), Cell{offer.rankable, Unit::none},
+                       cell(catalog.source(offer.price.source).observed_on), cell(to_string(offer.confidence)), Cell{offer.rankable, Unit::none},
                        cell(offer.why_not)}});
     }
   }
