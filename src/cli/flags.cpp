@@ -108,7 +108,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take(parse_date(t), [&](Date v) { o.as_of = v; }); }},
     {"sort", 0, "BY", "order of the options: cost (of a month), time (of a request), pareto", "cost", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_sort(t), [&](SortBy v) { o.sort = v; }); }},
-    {"top", 0, "N", "so many options or rows, of JSON and CSV too; 0: all", "all, but of a table of options 10, the best of each provider", true, kAnswer,
+    {"top", 0, "N", "show so many options or rows; 0: all", "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
     {"format", 0, "FORMAT", "table, json or csv", "table", true, kAnswer,
      [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},

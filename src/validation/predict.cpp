@@ -91,6 +91,40 @@ double static_batch_seconds(const ServingWork& work, const PhaseSeconds& phases,
   return constants.request + prefill + (work.output - 1) * phases.decode;
 }
 
+// How many requests are in flight on a replica that lets `most` run at once.
+void set_load(const MeasuredRow& row, double most, double replicas, ServingCandidate& candidate) {
+  switch (row.mode) {
+    case MeasuredMode::static_batch: candidate.concurrency = as_double(*row.batch) / replicas; break;
+    case MeasuredMode::concurrency:
+      candidate.concurrency = *row.concurrency / replicas;
+      candidate.most_running = most;
+      break;
+    case MeasuredMode::offline: candidate.concurrency = row.requests ? std::min(most, as_double(*row.requests) / replicas) : most; break;
+    case MeasuredMode::open_loop: candidate.concurrency = most; break;
+    default: break;
+  }
+}
+
+// Arrivals at a rate keep rate times latency requests in flight (Little's law). `result` holds the work at the most that run.
+void settle_open_loop(const ServingJob& job, ServingCandidate candidate, const Ceilings& ceilings, const EngineConstants& constants,
+                      RowWork& result) {
+  const MeasuredRow& row = *result.row;
+  const double rate = *row.request_rate / result.replicas;
+  const double capacity = requests_per_second(result.work, constants);
+  if (capacity <= rate) {
+    // Arrivals outrun the service: the request in the middle waits for half of the difference.
+    if (row.requests) result.backlog = as_double(*row.requests) / result.replicas / 2 * (1 / capacity - 1 / rate);
+    return;
+  }
+  double low = 1;
+  double high = candidate.concurrency;
+  while (high / low > 1.002) {
+    candidate.concurrency = std::sqrt(low * high);
+    result.work = serving_work(job, candidate, ceilings);
+    (requests_per_second(result.work, constants) < rate ? low : high) = candidate.concurrency;
+  }
+}
+
 }  // namespace
 
 double Prediction::abs_error() const { return std::abs(predicted / measured - 1); }
@@ -127,50 +161,23 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   else if (!accelerator->memory_bandwidth.known()) reason = "bandwidth.unknown";
   if (!reason.empty()) return Skipped{row.id, reason};
 
-  RowWork result;
-  result.row = &row;
-  result.engine = engine;
   const Layout layout = layout_of(row);
-  result.replicas = as_double(layout.dp);
   const ServingJob job{model, engine, shape_of(row)};
   ServingCandidate candidate{accelerator, fabric_of(catalog_, *accelerator, {}, {}, layout.devices_per_replica()), layout, 1, 0};
   if (layout.tp > 1 && candidate.fabric.inside.rate <= BytesPerSecond{}) return Skipped{row.id, "fabric.unknown"};
 
+  RowWork result;
+  result.row = &row;
+  result.engine = engine;
+  result.replicas = as_double(layout.dp);
   Engine limits = *engine;
   if (row.memory_fraction) limits.memory_fraction.value = std::min(*row.memory_fraction, 1.0);
-  const double most = std::max(1.0, as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request})));
-  switch (row.mode) {
-    case MeasuredMode::static_batch: candidate.concurrency = as_double(*row.batch) / result.replicas; break;
-    case MeasuredMode::concurrency:
-      candidate.concurrency = *row.concurrency / result.replicas;
-      candidate.most_running = most;
-      break;
-    case MeasuredMode::offline:
-      candidate.concurrency = row.requests ? std::min(most, as_double(*row.requests) / result.replicas) : most;
-      break;
-    case MeasuredMode::open_loop: candidate.concurrency = most; break;
-    default: break;
-  }
+  const double fitting = as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request}));
+  set_load(row, std::max(1.0, fitting), result.replicas, candidate);
   result.work = serving_work(job, candidate, ceilings_);
-  if (row.mode == MeasuredMode::open_loop) {
-    const EngineConstants by_engine = constants_of(*engine);
-    const EngineConstants& used = constants ? *constants : by_engine;
-    const double rate = *row.request_rate / result.replicas;
-    const double ceiling = requests_per_second(result.work, used);
-    if (ceiling <= rate) {
-      // Arrivals outrun the service: the request in the middle waits for half of the difference.
-      if (row.requests) result.backlog = as_double(*row.requests) / result.replicas / 2 * (1 / ceiling - 1 / rate);
-    } else {
-      double low = 1;
-      double high = most;
-      for (int i = 0; i < 24 && high / low > 1.002; ++i) {
-        candidate.concurrency = std::sqrt(low * high);
-        result.work = serving_work(job, candidate, ceilings_);
-        (requests_per_second(result.work, used) < rate ? low : high) = candidate.concurrency;
-      }
-    }
-  }
+  if (row.mode == MeasuredMode::open_loop) settle_open_loop(job, candidate, ceilings_, constants ? *constants : constants_of(*engine), result);
   result.companions = companions_of(row, result.work);
+  // Under an arrival rate there is always someone else now and then.
   result.regime = regime_of(row.metric, row.mode == MeasuredMode::single ? 1 : std::max(result.work.in_flight, 1.5));
   return result;
 }

@@ -186,7 +186,7 @@ struct Engine {
   Fact<double> attention_efficiency;   ///< share of the dense peak in attention
   Fact<double> overlap;                ///< kappa: share of the lesser of compute and memory time that is not hidden
   Fact<Seconds> launch;                ///< per operator
-  Fact<Seconds> step;                  ///< scheduler and sampler, per step
+  Fact<Seconds> step;                  ///< host time of a running sequence in a step: scheduler, sampler, text
   Fact<Seconds> request;               ///< per request before its first token
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
