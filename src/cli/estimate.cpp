@@ -37,6 +37,8 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   const Estimate estimate = fit_job(catalog, request);
   MemoryReport document = report_memory(catalog, request, estimate, options.explain);
   document.shown_rows = options.top.value_or(0);
+  const auto rows = static_cast<std::size_t>(document.shown_rows);
+  if (rows > 0 && options.format != Format::table && document.hardware.size() > rows) document.hardware.resize(rows);
   const bool runs = std::any_of(document.hardware.begin(), document.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
   for (const Warning& warning : estimate.warnings) outcome.notices.push_back(warning.message);
   outcome.status = runs ? kDone : kNoPlan;

@@ -36,7 +36,8 @@ void check(const Catalog& catalog, const EstimateRequest& request, const ModelPr
   const std::int64_t longest = preset.max_position.or_else(0);
   if (longest > 0 && request.job.context.value > longest) {
     problems.push_back({"input.out_of_range",
-                        "context " + std::to_string(request.job.context.value) + " exceeds the model's " + std::to_string(longest) + " positions",
+                        "context " + format_whole(static_cast<double>(request.job.context.value)) + " exceeds the model's " +
+                            format_whole(static_cast<double>(longest)) + " positions",
                         Place{"--context", 0, 0}, "at most " + std::to_string(longest), {}, {}});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

@@ -97,12 +97,25 @@ class OfferPlanner {
     return true;
   }
 
-  Rejection why_none(const std::vector<LayoutFit>& fits, const Accelerator& accelerator, const Supply& supply) {
-    if (!fits.empty()) {
-      return {"count", std::to_string(fits.front().layout.devices_per_replica()) + " devices a replica, sold by " +
-                           std::to_string(supply.per_instance),
-              std::to_string(request_.count.value_or(0)), "another --count"};
+  // Layouts exist, so the asked number of devices stands against them all.
+  Rejection why_not_that_count(const std::vector<LayoutFit>& fits, const Supply& supply) const {
+    const std::int64_t count = request_.count.value_or(0);
+    if (count % supply.per_instance != 0) {
+      return {"count", "a multiple of " + format_whole(static_cast<double>(supply.per_instance)), std::to_string(count), "another --count"};
     }
+    std::int64_t fewest = 0;
+    for (const LayoutFit& fit : fits) {
+      const std::int64_t devices = divide_up(request_.job.concurrency.value, fit.max_concurrency) * fit.layout.devices_per_replica();
+      fewest = fewest == 0 ? devices : std::min(fewest, devices);
+    }
+    return {"count", format_whole(static_cast<double>(fewest)) + " devices for " +
+                         format_whole(static_cast<double>(request_.job.concurrency.value)) +
+                         (request_.job.concurrency.value == 1 ? " request" : " requests at once"),
+            std::to_string(count), "a larger --count, or a smaller --concurrency"};
+  }
+
+  Rejection why_none(const std::vector<LayoutFit>& fits, const Accelerator& accelerator, const Supply& supply) {
+    if (!fits.empty()) return why_not_that_count(fits, supply);
     std::int64_t tp = 1;
     while (tp * 2 <= supply.per_host) tp *= 2;
     const InferenceMemory memory = inference_memory(table_.memory_inputs(accelerator, {tp, 1, 1}), 1, nullptr);

@@ -106,6 +106,7 @@ struct ShownField {
 std::vector<ShownField> fields_of(const Accelerator& record);
 std::vector<ShownField> fields_of(const ModelPreset& record);
 std::vector<ShownField> fields_of(const Provider& record);
+std::vector<ShownField> fields_of(const HostParts& record);
 std::vector<ShownField> fields_of(const Offer& record);
 std::vector<ShownField> fields_of(const Engine& record);
 std::vector<ShownField> fields_of(const Link& record);

@@ -70,15 +70,16 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   const Option& best = estimate.options.front();
   const auto any = [](const Option&) { return true; };
   const auto month = [](const Option& o) { return o.per_month; };
+  const auto whole = [](std::int64_t n) { return format_whole(static_cast<double>(n)); };
   const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
-  changes.push_back({"load", "more than " + std::to_string(best.max_concurrency * best.layout.dp) +
-                                 " requests at once of " + std::to_string(estimate.request.context) + " tokens need more devices"});
+  changes.push_back({"load", "more than " + whole(best.max_concurrency * best.layout.dp) +
+                                 " requests at once of " + whole(estimate.request.context) + " tokens need more devices"});
   if (estimate.longest_context) {
-    changes.push_back({"context", "one sequence may grow to " + std::to_string(*estimate.longest_context) + " tokens on these devices"});
+    changes.push_back({"context", "one sequence may grow to " + whole(*estimate.longest_context) + " tokens on these devices"});
   }
   const bool spot = best.offer->contract == Contract::spot;
   const Option* other = least(estimate.options, [&](const Option& o) { return (o.offer->contract == Contract::spot) != spot; }, month);
-  if (other) {
+  if (other && (spot || other->per_month < best.per_month)) {
     changes.push_back({spot ? "no_interruptions" : "spot", std::string(spot ? "without interruptions" : "interruptible") + ": " +
                                                                name_option(*other) + ", " + money(other->per_month) + " a month"});
   }

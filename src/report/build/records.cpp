@@ -47,7 +47,29 @@ RecordDocument show_model(const Catalog& catalog, const ModelPreset& preset) {
 }
 
 RecordDocument show_provider(const Catalog& catalog, const Provider& provider) {
-  return record_of(catalog, "provider", provider.name, fields_of(provider));
+  std::vector<ShownField> fields;
+  for (ShownField& field : fields_of(provider)) {
+    if (field.name != "host_parts" && field.name != "offers") fields.push_back(std::move(field));  // shown one by one below
+  }
+  RecordDocument record = record_of(catalog, "provider", provider.name, fields);
+  for (const HostParts& parts : provider.host_parts) {
+    for (auto& field : record_of(catalog, {}, {}, fields_of(parts)).fields) {
+      field.name = "host_parts." + field.name;
+      record.fields.push_back(std::move(field));
+    }
+  }
+  for (const Offer& offer : provider.offers) {
+    const Source& source = catalog.source(offer.price.source);
+    std::string price = "price unknown";
+    if (offer.price.known()) {
+      price = format_shortest(*offer.price) + " " + std::string(offer.currency) + " per " + std::string(to_string(offer.unit)) +
+              (offer.scope == PriceScope::gpu ? " and GPU" : " for the instance") + ", VAT " + std::string(to_string(offer.vat));
+    }
+    if (!offer.rankable) price += "; not ranked: " + std::string(offer.why_not);
+    record.fields.push_back({"offer " + std::string(offer.id), std::move(price), std::string(to_string(offer.confidence)),
+                             std::string(source.text), std::string(source.observed_on), std::string(to_string(source.layer))});
+  }
+  return record;
 }
 
 RecordDocument show_offer(const Catalog& catalog, const Offer& offer) { return record_of(catalog, "offer", offer.id, fields_of(offer)); }
