@@ -140,9 +140,28 @@ class JsonTree {
   std::size_t offset_ = 0;
 };
 
+/// The text with each NaN and Infinity outside strings overwritten by a zero of the same length, so that the parser goes on
+/// and every offset stays. Empty when there is none.
+std::string without_non_finite(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {{"NaN", "0e0"}, {"Infinity", "0.000000"}};
+  std::string masked;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') in_string = !in_string;
+    if (in_string && text[i] == '\\') ++i;
+    if (in_string || (text[i] != 'N' && text[i] != 'I')) continue;
+    for (const auto& [word, zero] : words) {
+      if (text.substr(i, word.size()) != word) continue;
+      if (masked.empty()) masked = text;
+      masked.replace(i, word.size(), zero);
+    }
+  }
+  return masked;
+}
+
 }  // namespace
 
-Node parse_json(std::string_view text, std::string_view origin, std::size_t max_nodes) {
+Node parse_json(std::string_view text, std::string_view origin, std::size_t max_nodes, NonFinite non_finite) {
   text = without_byte_order_mark(text);
   check_text(text, origin);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -154,7 +173,9 @@ Node parse_json(std::string_view text, std::string_view origin, std::size_t max_
   }
   const auto source = std::make_shared<const std::string>(text);
   JsonTree tree(source, origin, max_nodes);
-  const bool ok = nlohmann::json::sax_parse(source->data(), source->data() + source->size(), &tree);
+  const std::string masked = non_finite == NonFinite::accepted ? without_non_finite(*source) : std::string();
+  const std::string& parsed = masked.empty() ? *source : masked;
+  const bool ok = nlohmann::json::sax_parse(parsed.data(), parsed.data() + parsed.size(), &tree);
   GPUPLAN_ASSERT(ok, "a JSON error is thrown by its handler");
   return tree.finish();
 }

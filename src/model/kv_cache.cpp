@@ -10,7 +10,7 @@ double kv_elements_per_layer_token(const Architecture& a, std::int64_t tensor_pa
   GPUPLAN_ASSERT(tensor_parallel >= 1, "a tensor-parallel group has at least one rank");
   if (a.has_latent_attention()) return static_cast<double>(a.kv_lora_rank + a.qk_rope_head_dim);  // on every rank
   const double heads = std::ceil(static_cast<double>(a.kv_heads) / static_cast<double>(tensor_parallel));
-  return 2 * heads * static_cast<double>(a.head_dim);
+  return heads * static_cast<double>(a.head_dim + a.value_dim());
 }
 
 Bytes kv_bytes_per_token(const Architecture& a, Bytes element) {

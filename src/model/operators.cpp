@@ -100,6 +100,7 @@ Bytes rest_weights(const Step& s, double out, double in) { return stored_bytes(s
 void add_embedding(const Step& s, OperatorList& out) {
   const double elements = 2 * s.tokens() * s.hidden();  // rows read, hidden states written
   out.memory("embedding", 1, elements);
+  if (s.a.embedding_norm) out.memory("embedding_norm", 1, elements);
   if (s.a.learned_positions) out.memory("positions", 1, 1.5 * elements);
 }
 
@@ -111,7 +112,7 @@ void add_norms(const Step& s, OperatorList& out) {
 }
 
 void add_grouped_projection(const Step& s, OperatorList& out) {
-  const double width = (s.heads() + 2 * s.kv_heads()) * s.qk_dim();
+  const double width = s.heads() * s.qk_dim() + s.kv_heads() * (s.qk_dim() + s.value_dim());
   Product p{.id = "attention.qkv", .count = s.layers(), .rows = s.tokens(), .in = s.hidden(), .out = width};
   p.weights = linear_weights(s, width, s.hidden());
   if (s.a.qkv_bias) p.weights += rest_weights(s, width, 1);

@@ -27,6 +27,7 @@ class TensorList {
   }
   /// A norm's weight and, for a layer norm, its bias. `layers` 0 is the norm after the last layer.
   void norm(std::string_view name, std::int64_t width, std::int64_t layers, std::int64_t per_layer) {
+    if (!a_.norm_weights) return;
     const std::int64_t tensors = a_.norm == NormKind::layer ? 2 : 1;
     vector(name, TensorRole::norm, Sharding::replicated, width, layers, per_layer * tensors);
   }
@@ -38,20 +39,27 @@ class TensorList {
 
 void add_grouped_attention(const Architecture& a, TensorList& out) {
   const std::int64_t q = a.heads * a.head_dim;
-  const std::int64_t kv = a.kv_heads * a.head_dim;
+  const std::int64_t k = a.kv_heads * a.head_dim;
+  const std::int64_t v = a.kv_heads * a.value_dim();
   out.matrix("layers.*.attention.q", TensorRole::attention, Sharding::column, q, a.hidden, a.layers);
-  out.matrix("layers.*.attention.k", TensorRole::attention, Sharding::kv_head, kv, a.hidden, a.layers);
-  out.matrix("layers.*.attention.v", TensorRole::attention, Sharding::kv_head, kv, a.hidden, a.layers);
-  out.matrix("layers.*.attention.output", TensorRole::attention, Sharding::row, a.hidden, q, a.layers);
+  out.matrix("layers.*.attention.k", TensorRole::attention, Sharding::kv_head, k, a.hidden, a.layers);
+  out.matrix("layers.*.attention.v", TensorRole::attention, Sharding::kv_head, v, a.hidden, a.layers);
+  out.matrix("layers.*.attention.output", TensorRole::attention, Sharding::row, a.hidden, a.heads * a.value_dim(),
+             a.layers);
   if (a.qkv_bias) {
     out.vector("layers.*.attention.q_bias", TensorRole::bias, Sharding::column, q, a.layers);
-    out.vector("layers.*.attention.kv_bias", TensorRole::bias, Sharding::kv_head, kv, a.layers, 2);
+    if (k == v) {
+      out.vector("layers.*.attention.kv_bias", TensorRole::bias, Sharding::kv_head, k, a.layers, 2);
+    } else {
+      out.vector("layers.*.attention.k_bias", TensorRole::bias, Sharding::kv_head, k, a.layers);
+      out.vector("layers.*.attention.v_bias", TensorRole::bias, Sharding::kv_head, v, a.layers);
+    }
   }
   if (a.qk_norm == QkNorm::per_head) {
     out.vector("layers.*.attention.qk_norm", TensorRole::norm, Sharding::replicated, a.head_dim, a.layers, 2);
   } else if (a.qk_norm == QkNorm::full) {
     out.vector("layers.*.attention.q_norm", TensorRole::norm, Sharding::column, q, a.layers);
-    out.vector("layers.*.attention.k_norm", TensorRole::norm, Sharding::kv_head, kv, a.layers);
+    out.vector("layers.*.attention.k_norm", TensorRole::norm, Sharding::kv_head, k, a.layers);
   }
 }
 
@@ -158,6 +166,7 @@ std::vector<TensorGroup> tensors_of(const Architecture& a) {
     out.matrix("positions", TensorRole::position, Sharding::replicated, a.max_position + a.position_offset, a.hidden,
                0);
   }
+  if (a.embedding_norm) out.norm("embedding_norm", a.hidden, 0, 1);
   out.norm("layers.*.norm", a.hidden, a.layers, a.norms_per_layer);
   add_attention(a, out);
   add_plain_mlp(a, out);

@@ -327,7 +327,7 @@ TEST_CASE("estimate: a context beyond the model's positions is refused", "[plann
   CHECK(make_estimate(built_in(), request_of("llama-3.1-8b", "bf16", 1, 131072)).options.size() > 10);
   const Problem problem = problem_of_estimate(request_of("llama-3.1-8b", "bf16", 1, 131073));
   CHECK(problem.id == "input.out_of_range");
-  CHECK(problem.message.find("131072") != std::string::npos);
+  CHECK(problem.message.find("131,072") != std::string::npos);
 }
 
 TEST_CASE("estimate: all contradictions of a job are named at once", "[planner]") {

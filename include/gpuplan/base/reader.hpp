@@ -14,6 +14,7 @@
 #include <gpuplan/base/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,10 +59,14 @@ inline constexpr std::size_t kMaxDocumentBytes = std::size_t{64} << 20;
 inline constexpr int kMaxDocumentDepth = 128;
 inline constexpr std::size_t kMaxDocumentNodes = 100000;  ///< after alias expansion, per document of the user's
 
-/// @param max_nodes  raised only for built-in data at build time
+/// What to do with the words NaN, Infinity and -Infinity, which are no JSON but which Python's json module writes.
+enum class NonFinite : std::uint8_t { refused, accepted };  ///< accepted: unquoted scalars, with the word as text
+
+/// @param max_nodes  raised only for built-in data at build time and for files that programs write (a model's configuration)
 /// Throws InputError (`input.syntax`, `input.duplicate_key`, `input.too_large`, `input.encoding`, …).
 Node parse_yaml(std::string_view text, std::string_view origin, std::size_t max_nodes = kMaxDocumentNodes);
-Node parse_json(std::string_view text, std::string_view origin, std::size_t max_nodes = kMaxDocumentNodes);
+Node parse_json(std::string_view text, std::string_view origin, std::size_t max_nodes = kMaxDocumentNodes,
+                NonFinite non_finite = NonFinite::refused);
 
 /// The bytes of a file, or of standard input for `-`. Throws InputError: `input.not_found`, `input.unreadable` (also for a
 /// folder), `input.empty`, `input.too_large`, `input.binary` (a NUL byte).

@@ -36,6 +36,8 @@ struct Architecture {
   bool attention_sinks = false;
   bool parallel_blocks = false;
   NormKind norm = NormKind::rms;
+  bool norm_weights = true;     ///< false: norms without parameters
+  bool embedding_norm = false;  ///< a norm between the embedding and the first layer
   QkNorm qk_norm = QkNorm::none;
   std::int64_t norms_per_layer = 2;
   std::int64_t window = 0;           ///< 0: no sliding window
@@ -53,7 +55,7 @@ struct Architecture {
   std::int64_t q_lora_rank = 0;   ///< 0: queries are projected directly
   std::int64_t qk_nope_head_dim = 0;
   std::int64_t qk_rope_head_dim = 0;
-  std::int64_t v_head_dim = 0;
+  std::int64_t v_head_dim = 0;  ///< without latent attention 0: values are as wide as keys
   std::string native_format;
 
   [[nodiscard]] bool has_experts() const { return experts > 0; }
@@ -64,7 +66,9 @@ struct Architecture {
   [[nodiscard]] std::int64_t qk_dim() const {
     return has_latent_attention() ? qk_nope_head_dim + qk_rope_head_dim : head_dim;
   }
-  [[nodiscard]] std::int64_t value_dim() const { return has_latent_attention() ? v_head_dim : head_dim; }
+  [[nodiscard]] std::int64_t value_dim() const {
+    return has_latent_attention() || v_head_dim > 0 ? v_head_dim : head_dim;
+  }
 };
 
 Architecture architecture_of(const ModelPreset& preset);
