@@ -90,12 +90,13 @@ Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::st
   return fabric;
 }
 
-std::string fabric_name(const Fabric& fabric, std::int64_t devices) {
-  if (devices <= 1) return "-";
-  if (fabric.inside.link.empty()) return "unknown";
-  std::string name(fabric.inside.link);
-  if (fabric.inside.crosses_host) name += " via host";
-  return name;
+std::string fabric_name(const Fabric& fabric, std::int64_t devices, std::int64_t hosts) {
+  const auto name_of = [](const FabricLevel& level) {
+    if (level.link.empty()) return std::string("unknown");
+    return std::string(level.link) + (level.crosses_host ? " via host" : "");
+  };
+  if (hosts <= 1) return devices <= 1 ? "-" : name_of(fabric.inside);
+  return (devices <= 1 ? "" : name_of(fabric.inside) + " + ") + name_of(fabric.between);
 }
 
 }  // namespace gpuplan

@@ -71,10 +71,14 @@ TEST_CASE("fabric: the devices of a host share its network", "[topology]") {
 }
 
 TEST_CASE("fabric: it is called by its link and its way", "[topology]") {
-  CHECK(fabric_name(fabric("H100-SXM5-80GB", "", 8), 8) == "nvlink4");
-  CHECK(fabric_name(fabric("RTX 4090", "", 2), 2) == "pcie4-x16 via host");
-  CHECK(fabric_name(fabric("RTX 4090", "", 1), 1) == "-");
-  CHECK(fabric_name(fabric("Cerebras-WSE-3", "", 2), 2) == "unknown");
+  CHECK(fabric_name(fabric("H100-SXM5-80GB", "", 8), 8, 1) == "nvlink4");
+  CHECK(fabric_name(fabric("RTX 4090", "", 2), 2, 1) == "pcie4-x16 via host");
+  CHECK(fabric_name(fabric("RTX 4090", "", 1), 1, 1) == "-");
+  Fabric two_hosts = fabric("H100-SXM5-80GB", "", 8);
+  two_hosts.between.link = "ib-ndr";
+  CHECK(fabric_name(two_hosts, 8, 2) == "nvlink4 + ib-ndr");
+  CHECK(fabric_name(two_hosts, 1, 2) == "ib-ndr");
+  CHECK(fabric_name(fabric("Cerebras-WSE-3", "", 2), 2, 1) == "unknown");
 }
 
 }  // namespace gpuplan::testing

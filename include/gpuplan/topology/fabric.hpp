@@ -38,7 +38,9 @@ struct Fabric {
 Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::string_view interconnect,
                  BytesPerSecond network, std::int64_t count);
 
-/// How a fabric is called in a table: `nvlink4`, `pcie4-x16 via host`.
-std::string fabric_name(const Fabric& fabric, std::int64_t devices);
+/// How a fabric is called in a table: `nvlink4`, `pcie4-x16 via host`, `nvlink4 + ib-ndr`; `-` for a device alone.
+/// @param devices  of one host
+/// @param hosts    that one replica spans
+std::string fabric_name(const Fabric& fabric, std::int64_t devices, std::int64_t hosts);
 
 }  // namespace gpuplan

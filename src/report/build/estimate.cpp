@@ -19,7 +19,7 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.accelerator = option.accelerator->name;
   d.count = option.devices;
   d.nodes = option.layout.pp > 1 ? option.instances : (option.offer->scope == PriceScope::instance ? option.instances : 1);
-  d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica());
+  d.interconnect = fabric_name(option.fabric, option.layout.tp, option.layout.pp);
   d.region = option.offer->region;
   d.country = option.offer->country.empty() ? option.provider->country : option.offer->country;
   d.replicas = option.layout.dp;
