@@ -87,6 +87,14 @@ class Writer {
     for (const Text item : items) body += literal(item) + ", ";
     return array("std::string_view", items.size(), body);
   }
+  std::string list_of(FieldMarks marks) {
+    if (marks.empty()) return "{}";
+    std::string body;
+    for (const FieldMark& mark : marks) {
+      body += "{" + literal(mark.field) + ", Mark{" + std::to_string(static_cast<int>(mark.mark)) + "}, " + std::to_string(mark.source) + "}, ";
+    }
+    return array("FieldMark", marks.size(), body);
+  }
   template <class R>
   std::string array_of(std::span<const R> records);
 
@@ -136,6 +144,7 @@ class EmitVisitor {
   void nested(std::string_view, const std::span<const N>& member) {
     add(writer_.array_of(member));
   }
+  void marks(const FieldMarks& marks) { add(writer_.list_of(marks)); }
   void source(const SourceId& id) { add(std::to_string(id)); }
 
  private:

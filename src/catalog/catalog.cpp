@@ -64,18 +64,22 @@ const Source& Catalog::source(SourceId id) const {
 void Catalog::index() {
   add_names(view_.accelerators, accelerator_index_);
   add_names(view_.links, link_index_);
-  std::vector<Bytes> shares;
+  std::unordered_map<std::string_view, std::vector<Bytes>> shares;
   for (const Accelerator& gpu : view_.accelerators) {
-    if (gpu.memory.known() && gpu.visible_memory.known()) shares.push_back(gpu.memory.value - gpu.visible_memory.value);
+    if (gpu.memory.known() && gpu.visible_memory.known()) shares[gpu.vendor].push_back(gpu.memory.value - gpu.visible_memory.value);
   }
-  std::sort(shares.begin(), shares.end());
-  if (!shares.empty()) driver_share_ = shares[shares.size() / 2];
+  for (auto& [vendor, differences] : shares) {
+    std::sort(differences.begin(), differences.end());
+    driver_share_[vendor] = differences[differences.size() / 2];
+  }
 }
 
 Fact<Bytes> Catalog::visible_memory(const Accelerator& gpu) const {
   if (gpu.visible_memory.known()) return gpu.visible_memory;
-  if (gpu.memory.known()) return {gpu.memory.value - driver_share_, Mark::derived, gpu.memory.source};
-  return gpu.memory_label;
+  if (!gpu.memory.known()) return gpu.memory_label;
+  const auto share = driver_share_.find(gpu.vendor);
+  if (share == driver_share_.end() || share->second >= gpu.memory.value) return gpu.memory;
+  return {gpu.memory.value - share->second, Mark::derived, gpu.memory.source};
 }
 
 const Accelerator* Catalog::find_accelerator(std::string_view name) const { return look_up(accelerator_index_, name); }
@@ -99,12 +103,17 @@ const CurrencyRate* Catalog::find_currency(std::string_view code) const {
 
 std::vector<const Accelerator*> Catalog::select_accelerators(std::string_view name) const {
   if (const Accelerator* one = find_accelerator(name)) return {one};
-  std::vector<const Accelerator*> members;
   const std::string key = lookup_key(name);
+  if (key.empty()) return {};
+  std::vector<const Accelerator*> family;
+  std::vector<const Accelerator*> beginning;
   for (const Accelerator& gpu : view_.accelerators) {
-    if (lookup_key(gpu.family) == key) members.push_back(&gpu);
+    if (lookup_key(gpu.family) == key) family.push_back(&gpu);
+    for (std::size_t at = gpu.name.find('-'); at != Text::npos; at = gpu.name.find('-', at + 1)) {
+      if (lookup_key(gpu.name.substr(0, at)) == key) beginning.push_back(&gpu);
+    }
   }
-  return members;
+  return family.empty() ? beginning : family;
 }
 
 std::string Catalog::nearest_accelerator(std::string_view name) const {

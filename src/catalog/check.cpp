@@ -75,6 +75,7 @@ class Checker {
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
     for (const Link& link : dataset_.links) positive(link, "link", "gb_per_s_per_direction", link.rate);
     for (const NodeDesign& node : dataset_.nodes) check(node);
+    for (const ModelPreset& model : dataset_.models) check(model);
     for (const Engine& engine : dataset_.engines) check(engine);
     for (const Provider& provider : dataset_.providers) check(provider);
     std::vector<Problem> problems;
@@ -164,10 +165,24 @@ class Checker {
     if (engine.memory_fraction.or_else(1) > 1) {
       report(engine, "memory_fraction", "engine " + quoted(engine.name) + " takes more than the memory there is");
     }
-    for (const EngineInterval& interval : engine.intervals) {
-      if (interval.low.or_else(1) > 0 && interval.low.or_else(1) <= interval.high.or_else(1)) continue;
-      report(engine, "intervals", "engine " + quoted(engine.name) + " has no interval for " + quoted(interval.regime));
+    if (engine.overhead_low.or_else(1) > 1 || engine.overhead_high.or_else(1) < 1) {
+      report(engine, "overhead_low", "engine " + quoted(engine.name) + " has overheads whose range leaves out their own estimate");
     }
+    for (const EngineInterval& interval : engine.intervals) {
+      const double low = interval.low.or_else(1);
+      if (low > 0 && low <= 1 && interval.high.or_else(1) >= 1) continue;
+      report(engine, "intervals", "engine " + quoted(engine.name) + " has no interval around the estimate for " + quoted(interval.regime));
+    }
+  }
+  // Parameters must stay countable in 64 bits.
+  void check(const ModelPreset& model) {
+    const auto size = [](const Fact<std::int64_t>& fact) { return static_cast<double>(fact.or_else(1)); };
+    const double width = size(model.hidden_size) + size(model.heads) * (size(model.head_dim) + size(model.v_head_dim)) +
+                         size(model.qk_nope_head_dim) + size(model.qk_rope_head_dim) + size(model.kv_lora_rank) + size(model.q_lora_rank);
+    const double deep = size(model.intermediate_size) + size(model.expert_intermediate_size) + size(model.shared_expert_intermediate_size);
+    const double bound = size(model.layers) * (size(model.experts) + size(model.shared_experts)) * width * (width + deep) +
+                         width * (size(model.vocab_size) + size(model.max_position) + size(model.position_offset));
+    if (bound > 1e18) report(model, "layers", "model " + quoted(model.name) + " is too large to be counted");
   }
   void check(const NodeDesign& node) {
     for (const Text name : node.accelerators) {

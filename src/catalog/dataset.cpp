@@ -25,7 +25,9 @@ SourceId Dataset::source(std::string_view text, std::string_view observed_on, La
   auto key = std::tuple(std::string(text), std::string(observed_on), layer);
   const auto found = source_ids_.find(key);
   if (found != source_ids_.end()) return found->second;
-  GPUPLAN_ASSERT(sources.size() < std::numeric_limits<SourceId>::max(), "fewer than 65536 sources");
+  if (sources.size() >= std::numeric_limits<SourceId>::max()) {
+    throw InputError(Problem{"catalog.too_many_sources", "more than 65,535 different sources", std::nullopt, "fewer sources", {}, {}});
+  }
   const auto id = static_cast<SourceId>(sources.size());
   sources.push_back({keep(text), keep(observed_on), layer});
   source_ids_.emplace(std::move(key), id);

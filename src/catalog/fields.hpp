@@ -82,11 +82,13 @@ void visit_fields(V& v, R& r) {
   v.text("min_cuda_version", r.min_cuda_version);
   v.template fact<AsGbPerS>("stream_bandwidth_gb_per_s", r.stream_bandwidth, Mark::measured);
   v.text("stream_bandwidth_method", r.stream_bandwidth_method);
+  v.flag("stream_bandwidth_is_lower_bound", r.stream_bandwidth_is_lower_bound);
   v.template fact<AsTflops>("achieved_gemm_tflops", r.achieved_gemm, Mark::measured);
   v.template fact<AsTflops>("achieved_gemm_fp8_tflops", r.achieved_gemm_fp8, Mark::measured);
   v.text("achieved_gemm_source", r.achieved_gemm_source);
   v.flag("memory_is_label", r.memory_is_label);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -111,6 +113,7 @@ void visit_fields(V& v, R& r) {
   v.text("measured_source", r.measured_source);
   v.text("platforms", r.platforms);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -138,6 +141,7 @@ void visit_fields(V& v, R& r) {
   v.text("nvme", r.nvme);
   v.choice("peer_to_peer", r.peer_to_peer);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -188,6 +192,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsCount>("active_parameters", r.active_parameters);
   v.text("native_format", r.native_format);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -220,6 +225,7 @@ void visit_fields(V& v, R& r) {
   v.flag("windowed_kv", r.windowed_kv);
   v.template fact<AsCount>("max_sequences", r.max_sequences);
   v.template fact<AsCount>("max_batched_tokens", r.max_batched_tokens);
+  v.flag("prefill_first", r.prefill_first);
   v.template fact<AsGib>("context_gib", r.context);
   v.template fact<AsGib>("workspace_gib", r.workspace);
   v.template fact<AsGib>("graphs_gib", r.graphs);
@@ -239,6 +245,7 @@ void visit_fields(V& v, R& r) {
   v.nested("formats", r.formats);
   v.nested("intervals", r.intervals);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -249,6 +256,7 @@ void visit_fields(V& v, R& r) {
   v.text("gpu", r.gpu);
   v.template fact<AsCount>("count", r.count);
   v.text("count_source", r.count_source);
+  v.template fact<AsCount>("devices_per_machine", r.devices_per_machine);
   v.choice("scope", r.scope);
   v.flag("includes_host", r.includes_host);
   v.flag("marketplace", r.marketplace);
@@ -271,6 +279,7 @@ void visit_fields(V& v, R& r) {
   v.flag("rankable", r.rankable);
   v.text("why_not", r.why_not);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -287,6 +296,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsNumber>("ram_gib_per_gpu", r.ram_gib_per_gpu);
   v.template fact<AsNumber>("disk_gb_per_instance", r.disk_gb_per_instance);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 template <class V, RecordOf<TokenPrice> R>
@@ -297,6 +307,7 @@ void visit_fields(V& v, R& r) {
   v.text("currency", r.currency);
   v.choice("vat", r.vat);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 template <class V, RecordOf<StoragePrice> R>
@@ -307,6 +318,7 @@ void visit_fields(V& v, R& r) {
   v.text("unit", r.unit);
   v.choice("vat", r.vat);
   v.text("region", r.region);
+  v.marks(r.marks);
   v.source(r.source);
 }
 template <class V, RecordOf<CpuServer> R>
@@ -321,6 +333,7 @@ void visit_fields(V& v, R& r) {
   v.text("region", r.region);
   v.text("country", r.country);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -341,6 +354,7 @@ void visit_fields(V& v, R& r) {
   v.nested("storage", r.storage);
   v.nested("cpu_servers", r.cpu_servers);
   v.text("notes", r.notes);
+  v.marks(r.marks);
   v.source(r.source);
 }
 
@@ -348,6 +362,7 @@ template <class V, RecordOf<CurrencyRate> R>
 void visit_fields(V& v, R& r) {
   v.name("currency", r.currency);
   v.template fact<AsNumber>("per_usd", r.per_usd);
+  v.marks(r.marks);
   v.source(r.source);
 }
 

@@ -34,20 +34,22 @@ struct NameOf {
   void choice(std::string_view, const E&) {}
   template <class N>
   void nested(std::string_view, const std::span<const N>&) {}
+  void marks(const FieldMarks&) {}
   void source(const SourceId&) {}
 };
 
 // Walks a record's fields and takes from the document those that stand there.
 class ReadVisitor {
  public:
+  // `overrides`: the record is known, and fields that are not said keep their value and source.
   // `inherited`: the source of the record that this one is part of, for when it names none itself.
-  ReadVisitor(Reader& in, FileContext& context, SourceId inherited = 0) : in_(in), context_(context) {
+  ReadVisitor(Reader& in, FileContext& context, bool overrides, SourceId inherited = 0)
+      : in_(in), context_(context), overrides_(overrides) {
     for (auto& field : in.list("derived", parse_text)) derived_.insert(std::move(field));
     for (auto& field : in.list("from_memory", parse_text)) from_memory_.insert(std::move(field));
     const auto source = in.optional("source", parse_text);
     const auto observed = in.optional("observed_on", parse_observed);
-    says_source_ = source.has_value() || observed.has_value();
-    if (!says_source_ && inherited != 0) {
+    if (!source && !observed && inherited != 0) {
       source_ = inherited;
       return;
     }
@@ -56,16 +58,20 @@ class ReadVisitor {
   }
 
   void name(std::string_view key, Text& member) {
-    if (auto text = in_.required(key, parse_text); !text.empty()) member = context_.dataset.keep(text);
+    if (auto text = in_.required(key, parse_text); !text.empty() && !overrides_) member = context_.dataset.keep(text);
   }
   void text(std::string_view key, Text& member) {
-    if (auto value = in_.optional(key, parse_text)) member = context_.dataset.keep(*value);
+    if (auto value = in_.optional(key, parse_text)) {
+      member = context_.dataset.keep(*value);
+      note(key);
+    }
   }
   void texts(std::string_view key, Texts& member) {
     if (!in_.has(key)) return;
     std::vector<Text> kept;
     for (const auto& value : in_.list(key, parse_text)) kept.push_back(context_.dataset.keep(value));
     member = context_.dataset.keep_list(std::move(kept));
+    note(key);
   }
   template <class Unit, class T>
   void fact(std::string_view key, Fact<T>& member, Mark mark = Mark::published) {
@@ -77,6 +83,10 @@ class ReadVisitor {
       }
     };
     if (auto value = in_.optional(key, parse)) {
+      if (!is_plausible(static_cast<double>(*value))) {
+        in_.problem({"input.out_of_range", "'" + std::string(key) + "' is beyond all measure", in_.place_of(key), "0, or 1e-9 to 1e18", {}, {}});
+        return;
+      }
       set(key, member, mark, Unit::make(static_cast<double>(*value)));
       if constexpr (std::same_as<T, std::int64_t>) member.value = *value;
     }
@@ -85,11 +95,17 @@ class ReadVisitor {
     if (auto value = in_.optional(key, parse_bool)) set(key, member, Mark::published, *value);
   }
   void flag(std::string_view key, bool& member) {
-    if (auto value = in_.optional(key, parse_bool)) member = *value;
+    if (auto value = in_.optional(key, parse_bool)) {
+      member = *value;
+      note(key);
+    }
   }
   template <class E>
   void choice(std::string_view key, E& member) {
-    if (auto value = in_.optional(key, parse_enum<E>)) member = *value;
+    if (auto value = in_.optional(key, parse_enum<E>)) {
+      member = *value;
+      note(key);
+    }
   }
   // A list of parts. A user's file overrides the part of the same name and adds the others.
   template <class N>
@@ -100,15 +116,27 @@ class ReadVisitor {
     const std::size_t known = records.size();
     for (Reader& reader : children(key)) {
       N* record = known_part(records, known, reader);
+      const bool overrides = record != nullptr;
       if (!record) record = &records.emplace_back();
-      ReadVisitor visitor(reader, context_, source_);
+      ReadVisitor visitor(reader, context_, overrides, source_);
       visit_fields(visitor, *record);
       reader.done();
     }
     member = context_.dataset.keep_list(std::move(records));
   }
+  // After all other fields: what was noted of them replaces what was known.
+  void marks(FieldMarks& member) {
+    if (noted_.empty()) return;
+    std::vector<FieldMark> all;
+    for (const FieldMark& known : member) {
+      const auto again = std::find_if(noted_.begin(), noted_.end(), [&](const FieldMark& n) { return n.field == known.field; });
+      if (again == noted_.end()) all.push_back(known);
+    }
+    all.insert(all.end(), noted_.begin(), noted_.end());
+    member = context_.dataset.keep_list(std::move(all));
+  }
   void source(SourceId& member) {
-    if (says_source_ || member == 0) member = source_;
+    if (!overrides_) member = source_;
   }
 
  private:
@@ -132,19 +160,29 @@ class ReadVisitor {
     if (in_.node().find(key)->kind == Node::Kind::mapping) return {*in_.child(key)};
     return in_.each(key);
   }
+  // Products of a few facts must stay finite, and quotients too.
+  static bool is_plausible(double value) { return value == 0 || (value >= 1e-9 && value <= 1e18); }
+  [[nodiscard]] Mark mark_of(std::string_view key, Mark mark) const {
+    if (from_memory_.contains(key) || from_memory_.contains("all")) return Mark::from_memory;
+    return derived_.contains(key) ? Mark::derived : mark;
+  }
   template <class T>
   void set(std::string_view key, Fact<T>& member, Mark mark, T value) {
-    if (derived_.contains(key)) mark = Mark::derived;
-    if (from_memory_.contains(key) || from_memory_.contains("all")) mark = Mark::from_memory;
-    member = {value, mark, source_};
+    member = {value, mark_of(key, mark), source_};
+  }
+  // Remembers how a field that is no Fact is known, unless it is known as its record is.
+  void note(std::string_view key) {
+    const Mark mark = mark_of(key, Mark::published);
+    if (overrides_ || mark != Mark::published) noted_.push_back({context_.dataset.keep(key), mark, source_});
   }
 
   Reader& in_;
   FileContext& context_;
+  bool overrides_ = false;
+  std::vector<FieldMark> noted_;
   std::set<std::string, std::less<>> derived_;
   std::set<std::string, std::less<>> from_memory_;
   SourceId source_ = 0;
-  bool says_source_ = false;
 };
 
 Text key_of(const CurrencyRate& record) { return record.currency; }
@@ -190,14 +228,8 @@ void read_list(std::vector<R>& records, Reader& in, FileContext& context) {
                       reader.place_of(name_field<R>()), "each record once", {}, {}});
     }
     R record = known ? *known : R{};
-    const Text name = known ? key_of(*known) : Text{};
-    ReadVisitor visitor(reader, context);
+    ReadVisitor visitor(reader, context, known != nullptr);
     visit_fields(visitor, record);
-    if constexpr (std::same_as<R, CurrencyRate>) {
-      if (known) record.currency = name;
-    } else {
-      if (known) record.name = name;
-    }
     reader.done();
     if (known) {
       *known = record;

@@ -10,7 +10,7 @@ namespace {
 
 class ShowVisitor {
  public:
-  explicit ShowVisitor(SourceId record_source) : record_source_(record_source) {}
+  ShowVisitor(SourceId record_source, FieldMarks marks) : record_source_(record_source), marks_(marks) {}
   std::vector<ShownField> fields;
 
   void name(std::string_view key, const Text& member) { add(key, std::string(member)); }
@@ -47,18 +47,22 @@ class ShowVisitor {
   void nested(std::string_view key, const std::span<const N>& member) {
     if (!member.empty()) add(key, std::to_string(member.size()) + (member.size() == 1 ? " record" : " records"));
   }
+  void marks(const FieldMarks&) {}
   void source(const SourceId&) {}
 
  private:
   void add(std::string_view key, std::string value) {
-    fields.push_back({key, std::move(value), Mark::published, record_source_});
+    const auto known = std::find_if(marks_.begin(), marks_.end(), [&](const FieldMark& mark) { return mark.field == key; });
+    const bool marked = known != marks_.end();
+    fields.push_back({key, std::move(value), marked ? known->mark : Mark::published, marked ? known->source : record_source_});
   }
   SourceId record_source_;
+  FieldMarks marks_;
 };
 
 template <class R>
 std::vector<ShownField> shown(const R& record) {
-  ShowVisitor visitor(record.source);
+  ShowVisitor visitor(record.source, record.marks);
   visit_fields(visitor, record);
   return std::move(visitor.fields);
 }

@@ -2,13 +2,29 @@
 
 #include <gpuplan/base/text.hpp>
 
+#include <algorithm>
+#include <set>
+
 namespace gpuplan::cli {
 namespace {
+
+// Names may hold commas themselves: a text that is one name as a whole is not a list.
+std::vector<std::string> gpu_names(const Catalog& catalog, const Options& options) {
+  std::vector<std::string> names;
+  for (const std::string& text : options.gpus) {
+    if (!catalog.select_accelerators(text).empty()) {
+      names.push_back(text);
+      continue;
+    }
+    for (auto& part : split(text, ',')) names.push_back(std::move(part));
+  }
+  return names;
+}
 
 std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Options& options, std::vector<Problem>& problems,
                                             std::vector<std::string>& notices) {
   std::vector<const Accelerator*> selected;
-  for (const std::string& name : options.gpus) {
+  for (const std::string& name : gpu_names(catalog, options)) {
     const auto members = catalog.select_accelerators(name);
     if (members.empty()) {
       problems.push_back({"input.unknown_name", "unknown accelerator '" + name + "'", Place{"--gpu", 0, 0},
@@ -20,6 +36,9 @@ std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Option
       notices.push_back("'" + name + "' selects " + join(names, ", "));
     }
     selected.insert(selected.end(), members.begin(), members.end());
+  }
+  if (!options.gpus.empty() && selected.empty() && problems.empty()) {
+    problems.push_back({"input.bad_value", "no accelerator in '" + options.gpus.front() + "'", Place{"--gpu", 0, 0}, "one or more names", {}, {}});
   }
   return selected;
 }
@@ -35,6 +54,40 @@ std::vector<const Provider*> select_providers(const Catalog& catalog, const Opti
     }
   }
   return selected;
+}
+
+// A country that nothing is in is a slip of the finger rather than a wish.
+void check_country(const Catalog& catalog, const Options& options, std::vector<Problem>& problems) {
+  if (options.country.empty()) return;
+  std::set<std::string> known;
+  for (const Provider& provider : catalog.providers()) {
+    known.emplace(provider.country);
+    for (const Offer& offer : provider.offers) known.emplace(offer.country);
+  }
+  known.erase("");
+  const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& code) { return to_lower(code) == to_lower(options.country); });
+  if (found) return;
+  const std::vector<std::string> all(known.begin(), known.end());
+  problems.push_back({"input.unknown_name", "no provider or offer in country '" + options.country + "'", Place{"--country", 0, 0}, join(all, ", "), {}, {}});
+}
+
+// A provider that was asked for and has nothing of the asked kind would otherwise just not be there.
+void tell_kinds(const Options& options, const std::vector<const Provider*>& providers, std::vector<std::string>& notices) {
+  for (const Provider* provider : providers) {
+    std::set<std::string> kinds;
+    bool any = options.contracts.empty();
+    for (const Offer& offer : provider->offers) {
+      if (!offer.rankable) continue;
+      kinds.emplace(to_string(offer.contract));
+      any = any || std::find(options.contracts.begin(), options.contracts.end(), offer.contract) != options.contracts.end();
+    }
+    const std::vector<std::string> all(kinds.begin(), kinds.end());
+    if (kinds.empty()) {
+      notices.push_back(std::string(provider->title) + " has no offer with a usable price");
+    } else if (!any) {
+      notices.push_back(std::string(provider->title) + " offers only: " + join(all, ", "));
+    }
+  }
 }
 
 std::string_view select_currency(const Catalog& catalog, const Options& options, std::vector<Problem>& problems) {
@@ -53,9 +106,14 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   std::vector<Problem> problems;
   EstimateRequest request;
   request.job = options.job;
+  if (JobSpec& job = request.job; job.context.is_default) {
+    job.context.value = std::max(job.context.value, job.input.value + job.output.value);
+  }
   request.accelerators = select_gpus(catalog, options, problems, notices);
   request.count = options.count;
   request.providers = select_providers(catalog, options, problems);
+  tell_kinds(options, request.providers, notices);
+  check_country(catalog, options, problems);
   request.contracts = options.contracts;
   request.region = options.region;
   request.country = options.country;
@@ -75,6 +133,7 @@ ListFilter resolve_filter(const Catalog& catalog, const Options& options, std::v
   filter.contracts = options.contracts;
   filter.region = options.region;
   filter.country = options.country;
+  check_country(catalog, options, problems);
   (void)select_currency(catalog, options, problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return filter;

@@ -19,28 +19,42 @@ struct Context {
   double hours;      // a month
 };
 
-// A listed amount an hour, net of VAT, in the asked currency.
-double net(const Context& c, double amount, Text currency, Vat vat) {
-  const double without = vat == Vat::included ? amount / (1 + c.vat_share) : amount;
-  return convert(c.catalog, {without, currency}, c.in.currency).amount;
+// How a listed amount becomes one net of VAT in the asked currency.
+struct Listed {
+  double amount = 0;
+  double vat = 0;       // share of VAT in it, over the net amount
+  double exchange = 1;  // units of the asked currency for one of its own
+  Text source;
+  [[nodiscard]] double net() const { return amount / (1 + vat) * exchange; }
+};
+
+Listed listed(const Context& c, const Fact<double>& amount, Text currency, Vat vat) {
+  return {amount.or_else(0), vat == Vat::included ? c.vat_share : 0, convert(c.catalog, {1, currency}, c.in.currency).amount,
+          c.catalog.source(amount.source).text};
 }
 
 double compute_cost(const Context& c, double gpus, Explain* why) {
   const Offer& offer = *c.in.offer;
   const double units = offer.scope == PriceScope::gpu ? gpus : static_cast<double>(c.in.instances);
   const double hours = hours_per_unit(offer.unit, c.hours);
-  const double rate = net(c, *offer.price, offer.currency, offer.vat);
-  const double total = units * rate / hours;
+  const Listed price = listed(c, offer.price, offer.currency, offer.vat);
+  const double total = units * price.net() / hours;
   if (why) {
-    why->term("cost.compute", total, "units * rate / hours",
-              {{"units", units}, {"rate", rate, c.catalog.source(offer.price.source).text}, {"hours", hours}}, Unit::money);
+    why->term("cost.compute", total, "units * listed / (1 + vat) * exchange / hours",
+              {{"units", units}, {"listed", price.amount, price.source}, {"vat", price.vat}, {"exchange", price.exchange}, {"hours", hours}},
+              Unit::money);
   }
   return total;
 }
 
-double part_cost(std::string_view id, double gpus, double per_gpu, double rate, Text source, Explain* why) {
-  const double total = gpus * per_gpu * rate;
-  if (why) why->term(id, total, "gpus * per_gpu * rate", {{"gpus", gpus}, {"per_gpu", per_gpu}, {"rate", rate, source}}, Unit::money);
+// An amount a GPU of something that is billed apart; `hours` is the time its rate is for.
+double part_cost(std::string_view id, double amount, const Listed& rate, double hours, Explain* why) {
+  const double total = amount * rate.net() / hours;
+  if (why) {
+    why->term(id, total, "amount * listed / (1 + vat) * exchange / hours",
+              {{"amount", amount}, {"listed", rate.amount, rate.source}, {"vat", rate.vat}, {"exchange", rate.exchange}, {"hours", hours}},
+              Unit::money);
+  }
   return total;
 }
 
@@ -49,15 +63,14 @@ void add_host(const Context& c, const HostParts& parts, double gpus, Breakdown<d
   const Offer& offer = *c.in.offer;
   const bool spot = offer.contract == Contract::spot;
   const auto rate = [&](const Fact<double>& regular, const Fact<double>& on_spot) {
-    return net(c, spot ? on_spot.or_else(regular.or_else(0)) : regular.or_else(0), parts.currency, parts.vat);
+    return listed(c, spot && on_spot.known() ? on_spot : regular, parts.currency, parts.vat);
   };
-  const Text source = c.catalog.source(parts.source).text;
   const double vcpus = offer.vcpus.or_else(parts.vcpus_per_gpu.or_else(0));
   const double ram = offer.ram.known() ? *offer.ram / gibibytes(1) : parts.ram_gib_per_gpu.or_else(0);
-  const double disk = parts.disk_gb_per_instance.or_else(0) * static_cast<double>(c.in.instances) / gpus;
-  terms.add("host_cpu", part_cost("cost.host_cpu", gpus, vcpus, rate(parts.vcpu_per_hour, parts.vcpu_per_hour_spot), source, why));
-  terms.add("host_ram", part_cost("cost.host_ram", gpus, ram, rate(parts.ram_gib_per_hour, parts.ram_gib_per_hour_spot), source, why));
-  terms.add("host_disk", part_cost("cost.host_disk", gpus, disk, rate(parts.disk_gb_month, {}) / c.hours, source, why));
+  const double disk = parts.disk_gb_per_instance.or_else(0) * static_cast<double>(c.in.instances);
+  terms.add("host_cpu", part_cost("cost.host_cpu", gpus * vcpus, rate(parts.vcpu_per_hour, parts.vcpu_per_hour_spot), 1, why));
+  terms.add("host_ram", part_cost("cost.host_ram", gpus * ram, rate(parts.ram_gib_per_hour, parts.ram_gib_per_hour_spot), 1, why));
+  terms.add("host_disk", part_cost("cost.host_disk", disk, rate(parts.disk_gb_month, {}), c.hours, why));
 }
 
 }  // namespace

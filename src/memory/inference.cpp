@@ -16,6 +16,12 @@ double stage_share(std::int64_t layers, std::int64_t stages) {
   return as_double(most) / as_double(layers);
 }
 
+// The words of a fact's source, for explanations.
+template <class T>
+Text source_of(const InferenceMemoryInputs& in, const Fact<T>& fact) {
+  return in.catalog && fact.known() ? in.catalog->source(fact.source).text : Text{};
+}
+
 Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
   const ServedModel& model = *in.model;
   Bytes layers;
@@ -80,7 +86,7 @@ Bytes activations(const InferenceMemoryInputs& in, Explain* why) {
   const Bytes total = step_tokens * (copies * as_double(a.hidden) + 2 * widest) * element;
   if (why) {
     why->term("memory.activations", total, "step_tokens * (copies * hidden + 2 * widest) * element",
-              {{"step_tokens", step_tokens}, {"copies", copies}, {"hidden", as_double(a.hidden)}, {"widest", widest},
+              {{"step_tokens", step_tokens}, {"copies", copies, source_of(in, in.engine->activation_copies)}, {"hidden", as_double(a.hidden)}, {"widest", widest},
                {"element", element}});
   }
   return total;
@@ -92,13 +98,14 @@ Bytes sampler(const InferenceMemoryInputs& in, double sequences, Explain* why) {
   const Bytes total = sequences * vocabulary * per_logit;
   if (why) {
     why->term("memory.sampler", total, "sequences * vocabulary * per_logit",
-              {{"sequences", sequences}, {"vocabulary", vocabulary}, {"per_logit", per_logit}});
+              {{"sequences", sequences}, {"vocabulary", vocabulary}, {"per_logit", per_logit, source_of(in, in.engine->sampler_bytes_per_logit)}});
   }
   return total;
 }
 
-Bytes fixed_term(std::string_view id, std::string_view name, Bytes value, Explain* why) {
-  if (why) why->term(id, value, name, {{name, value}});
+Bytes fixed_term(const InferenceMemoryInputs& in, std::string_view id, std::string_view name, const Fact<Bytes>& fact, Explain* why) {
+  const Bytes value = fact.or_else({});
+  if (why) why->term(id, value, name, {{name, value, source_of(in, fact)}});
   return value;
 }
 
@@ -107,7 +114,7 @@ Bytes reserve(const InferenceMemoryInputs& in, Explain* why) {
   const double fraction = in.engine->memory_fraction.or_else(1);
   const Bytes visible = in.visible.or_else({});
   const Bytes total = visible * (1 - fraction);
-  if (why) why->term("memory.reserve", total, "visible * (1 - fraction)", {{"visible", visible}, {"fraction", fraction}});
+  if (why) why->term("memory.reserve", total, "visible * (1 - fraction)", {{"visible", visible, source_of(in, in.visible)}, {"fraction", fraction, source_of(in, in.engine->memory_fraction)}});
   return total;
 }
 
@@ -136,11 +143,11 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
   m.terms.add("kv_cache", kv_cache_of_sequences(in, n, why));
   add_estimated(m.terms, engine, "activations", activations(in, why));
   add_estimated(m.terms, engine, "sampler", sampler(in, n, why));
-  add_estimated(m.terms, engine, "workspace", fixed_term("memory.workspace", "workspace", engine.workspace.or_else({}), why));
-  add_estimated(m.terms, engine, "graphs", fixed_term("memory.graphs", "graphs", engine.graphs.or_else({}), why));
-  add_estimated(m.terms, engine, "context", fixed_term("memory.context", "context", engine.context.or_else({}), why));
-  const Bytes buffers = in.layout.devices_per_replica() > 1 ? engine.communication.or_else({}) : Bytes{};
-  add_estimated(m.terms, engine, "communication", fixed_term("memory.communication", "communication", buffers, why));
+  add_estimated(m.terms, engine, "workspace", fixed_term(in, "memory.workspace", "workspace", engine.workspace, why));
+  add_estimated(m.terms, engine, "graphs", fixed_term(in, "memory.graphs", "graphs", engine.graphs, why));
+  add_estimated(m.terms, engine, "context", fixed_term(in, "memory.context", "context", engine.context, why));
+  const Fact<Bytes> buffers = in.layout.devices_per_replica() > 1 ? engine.communication : Fact<Bytes>{};
+  add_estimated(m.terms, engine, "communication", fixed_term(in, "memory.communication", "communication", buffers, why));
   m.terms.add("reserve", reserve(in, why));
   if (sequences < 1 || m.terms.total() > m.capacity) {
     m.verdict = FitVerdict::does_not_fit;

@@ -1,7 +1,49 @@
 set(GPUPLAN_MODEL_SOURCES
   architecture.cpp
+  families/baichuan.cpp
+  families/bloom.cpp
+  families/cohere.cpp
+  families/common.cpp
+  families/config.cpp
+  families/dbrx.cpp
+  families/deepseek.cpp
+  families/falcon.cpp
+  families/fields.cpp
+  families/files.cpp
+  families/gemma.cpp
+  families/glm.cpp
+  families/gpt2.cpp
+  families/gpt_neo.cpp
+  families/gpt_neox.cpp
+  families/gpt_oss.cpp
+  families/internlm.cpp
+  families/llama.cpp
+  families/llama4.cpp
+  families/mistral.cpp
+  families/moe.cpp
+  families/mpt.cpp
+  families/nemotron.cpp
+  families/olmo.cpp
+  families/opt.cpp
+  families/phi.cpp
+  families/quantization.cpp
+  families/qwen.cpp
+  families/stablelm.cpp
+  families/starcoder2.cpp
+  families/table.cpp
   kv_cache.cpp
   operators.cpp
+  readers/bytes.cpp
+  readers/ggml_file_types.cpp
+  readers/ggml_mix.cpp
+  readers/ggml_types.cpp
+  readers/gguf.cpp
+  readers/gguf_metadata.cpp
+  readers/gguf_size.cpp
+  readers/header_json.cpp
+  readers/safetensors.cpp
+  readers/safetensors_index.cpp
+  readers/stored_tensors.cpp
   scheme.cpp
   tensors.cpp
 )

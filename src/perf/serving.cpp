@@ -19,10 +19,13 @@ constexpr std::array<std::pair<Regime, std::string_view>, 5> kRegimes = {{{Regim
                                                                           {Regime::decode_loaded, "decode_loaded"},
                                                                           {Regime::throughput, "throughput"}}};
 
-Interval<Seconds> interval_of(const Engine& engine, Regime regime, double value) {
+// Residuals know nothing of the device: the low end stays above what it can do at best (`least`).
+Interval<Seconds> interval_of(const Engine& engine, Regime regime, double value, double least) {
   const Seconds time = seconds(value);
   for (const EngineInterval& interval : engine.intervals) {
-    if (interval.regime == to_string(regime)) return {time, time * interval.low.or_else(1), time * interval.high.or_else(1)};
+    if (interval.regime != to_string(regime)) continue;
+    const Seconds low = std::max(time * interval.low.or_else(1), seconds(least));
+    return {time, std::min(low, time), std::max(time * interval.high.or_else(1), time)};
   }
   return {time, time, time};
 }
@@ -32,19 +35,22 @@ Interval<Q> rate_of(double amount, const Interval<Seconds>& time, Q (*make)(doub
   return {make(amount / time.value.base()), make(amount / time.high.base()), make(amount / time.low.base())};
 }
 
-ServingTime time_of(const ServingJob& job, const ServingWork& work, const PhaseSeconds& phases, const EngineConstants& constants,
-                    Explain* why) {
+ServingTime time_of(const ServingJob& job, const ServingWork& work, const PhaseSeconds& phases,
+                    const EngineConstants& constants, Explain* why) {
   const Engine& engine = *job.engine;
   const JoinedSeconds joined = join_phases(work, phases, constants, why);
+  const JoinedSeconds least = join_phases(work, floor_seconds(work), {}, nullptr);
   const bool loaded = work.in_flight > 1;
   const Regime prefill = loaded ? Regime::prefill_loaded : Regime::prefill;
   const Regime decode = loaded ? Regime::decode_loaded : Regime::decode;
   ServingTime t;
-  t.ttft = interval_of(engine, prefill, joined.ttft);
-  t.tpot = interval_of(engine, decode, joined.tpot);
-  t.step = interval_of(engine, decode, joined.step);
-  t.e2e = interval_of(engine, loaded ? Regime::throughput : Regime::decode, joined.e2e(work.output));
-  t.prefill = rate_of(std::max(work.input, 1.0), interval_of(engine, Regime::prefill, joined.prefill), tokens_per_second);
+  t.ttft = interval_of(engine, prefill, joined.ttft, least.ttft);
+  t.tpot = interval_of(engine, decode, joined.tpot, least.tpot);
+  t.step = interval_of(engine, decode, joined.step, least.step);
+  t.e2e = interval_of(engine, loaded ? Regime::throughput : Regime::decode, joined.e2e(work.output),
+                      least.e2e(work.output));
+  t.prefill = rate_of(std::max(work.input, 1.0), interval_of(engine, Regime::prefill, joined.prefill, least.prefill),
+                      tokens_per_second);
   t.decode = rate_of(1, t.tpot, tokens_per_second);
   t.output = rate_of(work.in_flight * work.output, t.e2e, tokens_per_second);
   return t;
@@ -54,8 +60,12 @@ ServingTime time_of(const ServingJob& job, const ServingWork& work, const PhaseS
 class StepTable {
  public:
   StepTable(Eigen::Index rows, Eigen::Index columns)
-      : flops_(ArrayXXd::Zero(rows, columns)), bytes_(ArrayXXd::Zero(rows, columns)), compute_(ArrayXXd::Ones(rows, columns)),
-        memory_(ArrayXXd::Ones(rows, columns)), launch_(ArrayXXd::Zero(rows, columns)), count_(ArrayXXd::Zero(rows, columns)),
+      : flops_(ArrayXXd::Zero(rows, columns)),
+        bytes_(ArrayXXd::Zero(rows, columns)),
+        compute_(ArrayXXd::Ones(rows, columns)),
+        memory_(ArrayXXd::Ones(rows, columns)),
+        launch_(ArrayXXd::Zero(rows, columns)),
+        count_(ArrayXXd::Zero(rows, columns)),
         rest_(ArrayXd::Zero(columns)) {}
 
   void put(Eigen::Index column, const StepWork& work, const EngineConstants& constants) {
@@ -81,43 +91,102 @@ class StepTable {
   ArrayXd rest_;
 };
 
-Eigen::Index most_operators(const std::vector<ServingWork>& works, StepWork ServingWork::* phase) {
+Eigen::Index most_operators(const std::vector<ServingWork>& works, StepWork ServingWork::*phase) {
   std::size_t most = 0;
   for (const ServingWork& work : works) most = std::max(most, (work.*phase).operators.size());
   return static_cast<Eigen::Index>(most);
 }
 
-ArrayXd phase_of_all(const std::vector<ServingWork>& works, StepWork ServingWork::* phase, const EngineConstants& constants) {
+ArrayXd phase_of_all(const std::vector<ServingWork>& works, StepWork ServingWork::*phase,
+                     const EngineConstants& constants) {
   StepTable table(most_operators(works, phase), static_cast<Eigen::Index>(works.size()));
   for (std::size_t j = 0; j < works.size(); ++j) table.put(static_cast<Eigen::Index>(j), works[j].*phase, constants);
   return table.seconds_of_columns(constants.overlap);
 }
 
-void explain_step(const StepWork& work, const EngineConstants& constants, std::string_view name, double total, Explain& why) {
-  Seconds operators;
-  for (const OperatorWork& w : work.operators) {
-    const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-    const double memory = w.bandwidth * constants.bandwidth;
-    const double launch = w.op.kernels * constants.launch;
-    const Seconds each =
-        w.op.count * seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, memory, launch, constants.overlap));
-    operators += each;
-    why.term("time." + std::string(name) + "." + std::string(w.op.id), each,
-             "count * (max(flops / compute_rate, bytes / memory_rate) + overlap * min(flops / compute_rate, bytes / memory_rate) + launch)",
-             {{"count", w.op.count}, {"flops", w.op.flops}, {"bytes", w.op.bytes}, {"compute_rate", FlopPerSecond::from_base(rate)},
-              {"memory_rate", BytesPerSecond::from_base(memory)}, {"overlap", constants.overlap}, {"launch", seconds(launch)}});
-  }
-  why.term("time." + std::string(name) + ".total", seconds(total),
-           "operators + collectives + sequences * scheduler",
-           {{"operators", operators}, {"collectives", work.collectives}, {"sequences", work.sequences}, {"scheduler", seconds(constants.step)}});
+struct Constant {
+  const Fact<double>* fact;
+  std::string_view key;  // in data/engines.yaml
+};
+
+// The engine's share of the compute ceiling that `compute_share` applies to an operator.
+Constant share_of(const Engine& engine, const Operator& op) {
+  if (op.kind == OperatorKind::attention) return {&engine.attention_efficiency, "attention_efficiency"};
+  if (op.weight_only) return {&engine.dequantized_efficiency, "dequantized_efficiency"};
+  return {&engine.compute_efficiency, "compute_efficiency"};
 }
 
-void explain_work(const ServingJob& job, const ServingCandidate& candidate, const ServingWork& work, const PhaseSeconds& phases,
-                  const EngineConstants& constants, Explain& why) {
-  explain_step(work.prompt, constants, "prefill", phases.prompt, why);
+template <class T>
+std::string source_of(const Ceilings& ceilings, const Engine& engine, const Fact<T>& fact, std::string_view key) {
+  if (!fact.known()) return "not stated: counts for nothing";
+  const std::string of = std::string(key) + " of " + std::string(engine.name);
+  if (fact.mark == Mark::derived) return "fitted: data/engines.yaml, " + of;
+  return of + ": " + std::string(ceilings.source_text(fact.source));
+}
+
+// The devices' rates in an operator's formula: datasheet, what of it a plain measurement reaches, what of that the engine reaches.
+constexpr std::string_view kOperatorFormula =
+    "count * (max(flops / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
+    "bandwidth_efficiency))"
+    " + overlap * min(flops / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
+    "bandwidth_efficiency))"
+    " + kernels * launch)";
+
+std::vector<ExplainInput> operator_inputs(const ServingJob& job, const Accelerator& gpu, const Ceilings& ceilings,
+                                          const OperatorWork& w, const EngineConstants& constants) {
+  const Engine& engine = *job.engine;
+  const bool limited = w.ceiling > 0;
+  const Fact<FlopPerSecond>& peak = ceilings.peak(gpu, w.op.arithmetic);
+  const Fact<BytesPerSecond>& bandwidth = ceilings.peak_bandwidth(gpu);
+  const Constant share = share_of(engine, w.op);
+  return {
+      {"count", w.op.count},
+      {"flops", w.op.flops},
+      {"bytes", w.op.bytes},
+      {"peak", limited ? peak.value : FlopPerSecond::from_base(kUnlimitedCompute),
+       limited ? ceilings.source_text(peak.source) : "no peak is known: memory alone limits"},
+      {"peak_reached", limited ? ceilings.compute_share(gpu, w.op.arithmetic) : 1, ceilings.compute_basis(gpu)},
+      {"efficiency", limited ? compute_share(constants, w.op) : 1, source_of(ceilings, engine, *share.fact, share.key)},
+      {"bandwidth", bandwidth.or_else({}), ceilings.source_text(bandwidth.source)},
+      {"bandwidth_reached", ceilings.bandwidth_share(gpu), ceilings.bandwidth_basis(gpu)},
+      {"bandwidth_efficiency", constants.bandwidth,
+       source_of(ceilings, engine, engine.bandwidth_efficiency, "bandwidth_efficiency")},
+      {"overlap", constants.overlap, source_of(ceilings, engine, engine.overlap, "overlap")},
+      {"kernels", w.op.kernels},
+      {"launch", seconds(constants.launch), source_of(ceilings, engine, engine.launch, "launch_us")}};
+}
+
+Seconds operator_time(const OperatorWork& w, const EngineConstants& constants) {
+  const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
+  return w.op.count *
+         seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, w.bandwidth * constants.bandwidth,
+                                          w.op.kernels * constants.launch, constants.overlap));
+}
+
+void explain_step(const ServingJob& job, const Accelerator& gpu, const Ceilings& ceilings, const StepWork& work,
+                  const EngineConstants& constants, std::string_view name, double total, Explain& why) {
+  Seconds operators;
+  for (const OperatorWork& w : work.operators) {
+    const Seconds each = operator_time(w, constants);
+    operators += each;
+    why.term("time." + std::string(name) + "." + std::string(w.op.id), each, kOperatorFormula,
+             operator_inputs(job, gpu, ceilings, w, constants));
+  }
+  why.term("time." + std::string(name) + ".total", seconds(total), "operators + collectives + sequences * scheduler",
+           {{"operators", operators},
+            {"collectives", work.collectives},
+            {"sequences", work.sequences},
+            {"scheduler", seconds(constants.step), source_of(ceilings, *job.engine, job.engine->step, "step_us")}});
+}
+
+void explain_work(const ServingJob& job, const ServingCandidate& candidate, const ServingWork& work,
+                  const PhaseSeconds& phases, const EngineConstants& constants, const Ceilings& ceilings,
+                  Explain& why) {
+  const Accelerator& gpu = *candidate.accelerator;
+  explain_step(job, gpu, ceilings, work.prompt, constants, "prefill", phases.prompt, why);
   (void)step_collectives(job, candidate, Phase::prefill, std::max(work.input, 1.0), &why);
-  if (work.batched > 1) explain_step(work.prompts, constants, "prefill_batch", phases.prompts, why);
-  explain_step(work.decode, constants, "decode", phases.decode, why);
+  if (work.batched > 1) explain_step(job, gpu, ceilings, work.prompts, constants, "prefill_batch", phases.prompts, why);
+  explain_step(job, gpu, ceilings, work.decode, constants, "decode", phases.decode, why);
   (void)step_collectives(job, candidate, Phase::decode, std::max(1.0, work.running / work.stages), &why);
 }
 
@@ -150,25 +219,22 @@ std::vector<ServingTime> serving_times(const ServingJob& job, std::span<const Se
   return times;
 }
 
-ServingTime serving_time(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings, Explain* why) {
+ServingTime serving_time(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings,
+                         Explain* why) {
   const EngineConstants constants = constants_of(*job.engine);
   const ServingWork work = serving_work(job, candidate, ceilings);
   const PhaseSeconds phases = phase_seconds(work, constants);
-  if (why) explain_work(job, candidate, work, phases, constants, *why);
+  if (why) explain_work(job, candidate, work, phases, constants, ceilings, *why);
   return time_of(job, work, phases, constants, why);
 }
 
-Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate& candidate, Phase phase, const Ceilings& ceilings) {
+Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate& candidate, Phase phase,
+                                  const Ceilings& ceilings) {
   const EngineConstants constants = constants_of(*job.engine);
   const ServingWork work = serving_work(job, candidate, ceilings);
   const StepWork& step = phase == Phase::prefill ? work.prompt : work.decode;
   Breakdown<Seconds> terms;
-  for (const OperatorWork& w : step.operators) {
-    const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-    terms.add(w.op.id, w.op.count * seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate,
-                                                                     w.bandwidth * constants.bandwidth, w.op.kernels * constants.launch,
-                                                                     constants.overlap)));
-  }
+  for (const OperatorWork& w : step.operators) terms.add(w.op.id, operator_time(w, constants));
   terms.add("collectives", step.collectives);
   terms.add("scheduler", seconds(step.sequences * constants.step));
   return terms;

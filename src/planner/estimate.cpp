@@ -48,13 +48,33 @@ bool selected(const EstimateRequest& request, const Accelerator& accelerator) {
          std::find(request.accelerators.begin(), request.accelerators.end(), &accelerator) != request.accelerators.end();
 }
 
-// The smallest layout in one host, else over hosts; with a given number the one that uses most of it.
-std::optional<LayoutFit> smallest_layout(HardwareTable& table, const Accelerator& accelerator, std::optional<std::int64_t> count) {
+// A layout with the replicas that carry the demand.
+struct Carrying {
+  LayoutFit fit;
+  std::int64_t demand = 1;  // a replica
+  [[nodiscard]] std::int64_t devices() const { return fit.layout.devices(); }
+};
+
+Carrying carry(LayoutFit fit, std::int64_t concurrency, std::optional<std::int64_t> count) {
+  fit.layout.dp = (concurrency + fit.max_concurrency - 1) / fit.max_concurrency;
+  if (count) fit.layout.dp = std::max(fit.layout.dp, *count / fit.layout.devices_per_replica());  // all that are there serve
+  return {fit, (concurrency + fit.layout.dp - 1) / fit.layout.dp};
+}
+
+// The fewest devices that carry the demand, in one host a replica if that is possible; with a given number the layout that
+// uses most of it, and of those the widest.
+std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator& accelerator, const EstimateRequest& request) {
   const std::int64_t host = table.devices_per_host(accelerator);
-  const auto inside = table.layouts_inside(accelerator, count ? std::min(*count, host) : host);
-  if (!inside.empty()) return count ? inside.back() : inside.front();
-  for (const LayoutFit& fit : table.layouts_across(accelerator, host)) {
-    if (!count || fit.layout.devices_per_replica() <= *count) return fit;
+  const std::int64_t inside = request.count ? std::min(*request.count, host) : host;
+  for (const auto& fits : {table.layouts_inside(accelerator, inside), table.layouts_across(accelerator, host)}) {
+    std::optional<Carrying> best;
+    for (const LayoutFit& fit : fits) {
+      const Carrying candidate = carry(fit, request.job.concurrency.value, request.count);
+      if (request.count && candidate.devices() > *request.count) continue;
+      const bool better = !best || (request.count ? candidate.devices() >= best->devices() : candidate.devices() < best->devices());
+      if (better) best = candidate;
+    }
+    if (best) return best;
   }
   return std::nullopt;
 }
@@ -63,6 +83,12 @@ Rejection too_small(HardwareTable& table, const Accelerator& accelerator, const 
   const std::int64_t host = request.count.value_or(table.devices_per_host(accelerator));
   Layout layout{std::max<std::int64_t>(1, host), 1, 1};
   const InferenceMemory memory = inference_memory(table.memory_inputs(accelerator, layout), 1, nullptr);
+  for (const LayoutFit& fit : table.layouts_inside(accelerator, host)) {
+    const Carrying needed = carry(fit, request.job.concurrency.value, std::nullopt);
+    return {"count", format_whole(static_cast<double>(needed.devices())) + " devices for " +
+                         format_whole(static_cast<double>(request.job.concurrency.value)) + " requests at once",
+            std::to_string(host), "a larger --count, or a smaller --concurrency"};
+  }
   return {"memory", format_binary_bytes(memory.terms.total()) + " a device over " + std::to_string(host),
           format_binary_bytes(memory.capacity), request.count ? "a larger --count, or a smaller --dtype" : "a smaller --dtype or --context"};
 }
@@ -75,11 +101,11 @@ std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequ
     fit.accelerator = &accelerator;
     fit.rejection = table.rejection(accelerator);
     if (!fit.rejection) {
-      if (const auto smallest = smallest_layout(table, accelerator, request.count)) {
-        fit.layout = smallest->layout;
-        fit.max_concurrency = smallest->max_concurrency;
-        const std::int64_t sequences = std::min(request.job.concurrency.value, smallest->max_concurrency);
-        fit.memory = inference_memory(table.memory_inputs(accelerator, fit.layout), sequences, nullptr);
+      if (const auto smallest = smallest_layout(table, accelerator, request)) {
+        fit.layout = smallest->fit.layout;
+        fit.max_concurrency = smallest->fit.max_concurrency;
+        fit.demand = smallest->demand;
+        fit.memory = inference_memory(table.memory_inputs(accelerator, fit.layout), fit.demand, nullptr);
       } else {
         fit.rejection = too_small(table, accelerator, request);
       }
@@ -88,7 +114,7 @@ std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequ
   }
   std::stable_sort(fits.begin(), fits.end(), [](const HardwareFit& a, const HardwareFit& b) {
     if (a.rejection.has_value() != b.rejection.has_value()) return b.rejection.has_value();
-    return a.layout.devices_per_replica() < b.layout.devices_per_replica();
+    return a.layout.devices() < b.layout.devices();
   });
   return fits;
 }
@@ -97,7 +123,8 @@ void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings
   std::vector<ServingCandidate> candidates;
   for (const HardwareFit& fit : fits) {
     if (fit.rejection) continue;
-    const Fabric fabric = fabric_of(catalog, *fit.accelerator, {}, {}, fit.layout.tp);
+    Fabric fabric = fabric_of(catalog, *fit.accelerator, {}, {}, fit.layout.tp);
+    fabric.between = fabric.inside;  // no offer, so no network: stages are taken to share a host
     candidates.push_back({fit.accelerator, fabric, fit.layout, 1});
     candidates.push_back({fit.accelerator, fabric, fit.layout, static_cast<double>(fit.max_concurrency)});
   }
@@ -116,6 +143,12 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   if (lookup_key(asked) != lookup_key(estimate.preset->name)) {
     warnings.push_back({"model.alias", "'" + asked + "' is taken as " + std::string(estimate.preset->name)});
   }
+  const Architecture& architecture = estimate.model.architecture;
+  if (architecture.windowed_layers > 0 && !estimate.engine->windowed_kv) {
+    warnings.push_back({"memory.windows", std::string(estimate.engine->title) + " keeps the whole context of the " +
+                                              std::to_string(architecture.windowed_layers) + " layers with a window of " +
+                                              std::to_string(architecture.window) + " tokens, as far as its data says"});
+  }
   if (estimate.options.empty()) return warnings;
   const Option& best = estimate.options.front();
   if (best.memory.verdict == FitVerdict::tight) {
@@ -128,8 +161,25 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
     warnings.push_back({"price.confidence", "the price of the first option is not from the provider's own page (" +
                                                 std::string(to_string(best.offer->confidence)) + ")"});
   }
-  if (const CurrencyRate* rate = catalog.find_currency(request.currency); rate && rate->per_usd.mark == Mark::from_memory) {
-    warnings.push_back({"currency.unverified", "the rate of " + std::string(rate->currency) + " is unverified"});
+  if (best.count_is_assumed) {
+    warnings.push_back({"count.assumed", "the price of the first option is of one device; that " + std::to_string(best.devices) +
+                                             " share a host at that price is assumed"});
+  }
+  std::set<std::string_view> currencies = {request.currency};
+  std::int64_t without_vat = 0;
+  for (const Option& option : estimate.options) {
+    currencies.insert(option.offer->currency);
+    const bool rate_needed = (option.offer->vat == Vat::included) != (request.vat == VatHandling::include);
+    if (rate_needed && !option.provider->vat_percent.known()) ++without_vat;
+  }
+  if (without_vat > 0) {
+    warnings.push_back({"vat.unknown_rate", "the VAT rate of " + std::to_string(without_vat) + " of " + std::to_string(estimate.options.size()) +
+                                                " options is unknown: they are shown as listed"});
+  }
+  for (const std::string_view code : currencies) {
+    const CurrencyRate* rate = catalog.find_currency(code);
+    if (currencies.size() < 2 || rate->per_usd.mark != Mark::from_memory) continue;
+    warnings.push_back({"currency.unverified", "the exchange rate of " + std::string(code) + " is unverified"});
   }
   return warnings;
 }

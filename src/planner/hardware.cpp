@@ -7,7 +7,7 @@ namespace gpuplan {
 RequestShape request_shape(const JobSpec& job) { return {job.context.value, job.input.value, job.output.value}; }
 
 HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine)
-    : catalog_(catalog), model_(model), engine_(engine), request_(request_shape(request.job)) {
+    : catalog_(catalog), model_(model), engine_(engine), ceilings_(catalog), request_(request_shape(request.job)) {
   for (const NodeDesign& node : catalog.nodes()) {
     for (const Text name : node.accelerators) {
       std::int64_t& most = per_host_[std::string(name)];
@@ -23,11 +23,15 @@ const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& acce
   if (!entry->second && !catalog_.visible_memory(accelerator).known()) {
     entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue", "a --catalog file that states it"};
   }
+  if (!entry->second && ceilings_.compute(accelerator, model_.scheme->arithmetic) <= FlopPerSecond{}) {
+    entry->second = Rejection{"compute.unknown", "the peak of " + std::string(to_string(model_.scheme->arithmetic)) + " products",
+                              "not in the catalogue", "a --catalog file that states it"};
+  }
   return entry->second;
 }
 
 InferenceMemoryInputs HardwareTable::memory_inputs(const Accelerator& accelerator, const Layout& layout) const {
-  return {&model_, &engine_, catalog_.visible_memory(accelerator), layout, request_};
+  return {&model_, &engine_, catalog_.visible_memory(accelerator), layout, request_, &catalog_};
 }
 
 std::int64_t HardwareTable::max_concurrency(const Accelerator& accelerator, const Layout& layout) {
@@ -36,12 +40,21 @@ std::int64_t HardwareTable::max_concurrency(const Accelerator& accelerator, cons
   return entry->second;
 }
 
+// Whether devices can work on one model together: over a link whose rate is known.
+bool HardwareTable::joins_devices(const Accelerator& accelerator) const {
+  return fabric_of(catalog_, accelerator, {}, {}, 2).inside.rate > BytesPerSecond{};
+}
+
 std::vector<LayoutFit> HardwareTable::layouts_inside(const Accelerator& accelerator, std::int64_t devices) {
   std::vector<LayoutFit> fits;
-  const bool joined = !accelerator.host_link.empty() || !accelerator.scale_up_link.empty();
-  for (const std::int64_t tp : tensor_parallel_degrees(model_.architecture, joined ? devices : 1)) {
-    const Layout layout{tp, 1, 1};
-    if (const std::int64_t most = max_concurrency(accelerator, layout); most > 0) fits.push_back({layout, most});
+  const std::int64_t most = joins_devices(accelerator) ? devices : 1;
+  const auto degrees = tensor_parallel_degrees(model_.architecture, most);
+  for (std::int64_t n = 1; n <= most; ++n) {
+    // The widest tensor parallelism that divides n; the rest is pipeline.
+    const auto widest = std::find_if(degrees.rbegin(), degrees.rend(), [&](std::int64_t tp) { return n % tp == 0; });
+    const Layout layout{*widest, n / *widest, 1};
+    if (layout.pp > model_.architecture.layers) continue;
+    if (const std::int64_t held = max_concurrency(accelerator, layout); held > 0) fits.push_back({layout, held});
   }
   return fits;
 }
@@ -49,8 +62,9 @@ std::vector<LayoutFit> HardwareTable::layouts_inside(const Accelerator& accelera
 std::vector<LayoutFit> HardwareTable::layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host) {
   std::vector<LayoutFit> fits;
   const auto degrees = tensor_parallel_degrees(model_.architecture, devices_per_host);
-  if (degrees.empty() || (accelerator.host_link.empty() && accelerator.scale_up_link.empty())) return fits;
-  for (std::int64_t hosts = 2; hosts <= 16 && hosts <= model_.architecture.layers; hosts *= 2) {
+  if (degrees.empty() || !joins_devices(accelerator)) return fits;
+  constexpr std::int64_t kMostHosts = 16;  // beyond it a request waits for more hops than anybody serves with
+  for (std::int64_t hosts = 2; hosts <= kMostHosts && hosts <= model_.architecture.layers; hosts *= 2) {
     const Layout layout{degrees.back(), hosts, 1};
     if (const std::int64_t most = max_concurrency(accelerator, layout); most > 0) {
       fits.push_back({layout, most});
@@ -61,8 +75,9 @@ std::vector<LayoutFit> HardwareTable::layouts_across(const Accelerator& accelera
 }
 
 std::int64_t HardwareTable::devices_per_host(const Accelerator& accelerator) const {
-  const auto found = per_host_.find(accelerator.name);
-  return found == per_host_.end() ? kDevicesPerHost : found->second;
+  if (sits_in_a_slot(accelerator)) return accelerator.host_link.empty() ? 1 : kDevicesPerHost;
+  if (const auto found = per_host_.find(accelerator.name); found != per_host_.end()) return found->second;
+  return std::min(accelerator.scale_up_domain.or_else(1), kDevicesPerHost);
 }
 
 }  // namespace gpuplan

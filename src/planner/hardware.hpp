@@ -23,7 +23,7 @@ class HardwareTable {
   const std::optional<Rejection>& rejection(const Accelerator& accelerator);
   // How many sequences a replica of this layout holds; computed on first use.
   std::int64_t max_concurrency(const Accelerator& accelerator, const Layout& layout);
-  // Layouts of one replica inside a host of `devices`, fewest devices first, that hold at least one sequence.
+  // Layouts of one replica inside a host of `devices`, one for each number, fewest first, that hold at least one sequence.
   std::vector<LayoutFit> layouts_inside(const Accelerator& accelerator, std::int64_t devices);
   // Layouts over several hosts: tensor parallel inside, pipeline between.
   std::vector<LayoutFit> layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host);
@@ -32,9 +32,12 @@ class HardwareTable {
   [[nodiscard]] std::int64_t devices_per_host(const Accelerator& accelerator) const;
 
  private:
+  [[nodiscard]] bool joins_devices(const Accelerator& accelerator) const;
+
   const Catalog& catalog_;
   const ServedModel& model_;
   const Engine& engine_;
+  Ceilings ceilings_;
   RequestShape request_;
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
   std::map<const Accelerator*, std::optional<Rejection>> rejections_;

@@ -3,6 +3,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -17,8 +18,7 @@ bool asked_for(const EstimateRequest& request, const Provider& provider, const O
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
   };
   if (!any_of(request.providers, &provider) || !any_of(request.contracts, offer.contract)) return false;
-  const Text country = offer.country.empty() ? provider.country : offer.country;
-  if (!request.country.empty() && to_lower(country) != to_lower(request.country)) return false;
+  if (!request.country.empty() && to_lower(offer.country) != to_lower(request.country)) return false;
   return request.region.empty() || to_lower(offer.region).find(to_lower(request.region)) != std::string::npos;
 }
 
@@ -27,10 +27,12 @@ struct Supply {
   std::int64_t per_instance = 1;
   std::int64_t per_host = 1;
 };
+
 Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
   const std::int64_t sold = *offer.count;
-  if (offer.scope == PriceScope::instance || sold > 1) return {sold, std::min(sold, std::max(devices_per_host, sold))};
-  return {1, devices_per_host};
+  if (offer.scope == PriceScope::instance) return {sold, sold};
+  const std::int64_t machine = std::min(offer.devices_per_machine.or_else(devices_per_host), devices_per_host);
+  return {sold, sold > 1 ? std::min(sold, machine) : machine};  // a quantity may take several hosts
 }
 
 class OfferPlanner {
@@ -58,7 +60,9 @@ class OfferPlanner {
         fewest = option.instances;
       }
       if (option.instances > fewest) continue;
-      option.fabric = fabric_of(catalog_, accelerator, offer.interconnect, offer.network.or_else({}), supply.per_host == 1 ? 1 : fit.layout.tp);
+      option.fabric = fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
+      // Stages in one host pass their activations over what joins its devices.
+      if (fit.layout.devices_per_replica() <= supply.per_host) option.fabric.between = option.fabric.inside;
       options.push_back(std::move(option));
     }
     if (options.empty()) rejection = why_none(fits, accelerator, supply);
@@ -67,8 +71,20 @@ class OfferPlanner {
 
  private:
   std::vector<LayoutFit> layouts_over_hosts(const Offer& offer, const Accelerator& accelerator, const Supply& supply) {
-    if (!offer.network.known() && offer.contract != Contract::cluster) return {};
+    if (network_of(offer, accelerator) <= BytesPerSecond{}) return {};
     return table_.layouts_across(accelerator, supply.per_host);
+  }
+
+  // What leaves a host: as the offer says; of a cluster that does not say, as in the node designs with its accelerator.
+  BytesPerSecond network_of(const Offer& offer, const Accelerator& accelerator) const {
+    if (offer.network.known() || offer.contract != Contract::cluster) return offer.network.or_else({});
+    BytesPerSecond least;
+    for (const NodeDesign& node : catalog_.nodes()) {
+      const bool holds = std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
+      if (!holds || !node.node_rate.known() || *node.node_rate <= BytesPerSecond{}) continue;
+      if (least <= BytesPerSecond{} || *node.node_rate < least) least = *node.node_rate;
+    }
+    return least;
   }
 
   // Fills in replicas, instances and devices; false when --count forbids it.
@@ -92,6 +108,9 @@ class OfferPlanner {
     option.layout.dp = replicas;
     option.instances = instances;
     option.devices = devices;
+    option.hosts = divide_up(devices, supply.per_host);
+    option.hosts_per_replica = divide_up(replica, supply.per_host);
+    option.count_is_assumed = supply.per_host > supply.per_instance && devices > supply.per_instance;
     option.demand = divide_up(request_.job.concurrency.value, replicas);
     option.load = static_cast<double>(request_.job.concurrency.is_default ? fit.max_concurrency : option.demand);
     return true;
@@ -151,7 +170,9 @@ class Timer {
 std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
   const auto date = parse_date(catalog.source(offer.price.source).observed_on);
   if (!date.value) return std::nullopt;
-  return days_between(*date.value, as_of);
+  const std::int64_t age = days_between(*date.value, as_of);
+  if (age < 0) return std::nullopt;  // read after the day asked about
+  return age;
 }
 
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
@@ -193,18 +214,21 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
   }
 
   Timer timer;
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> timed;
+  std::vector<std::vector<std::array<std::size_t, 3>>> timed;  // alone, with the demand, at the load shown
   for (const auto& layouts : choices) {
     auto& pairs = timed.emplace_back();
-    for (const Option& option : layouts) pairs.emplace_back(timer.add(option, 1), timer.add(option, option.load));
+    for (const Option& option : layouts) {
+      pairs.push_back({timer.add(option, 1), timer.add(option, static_cast<double>(option.demand)), timer.add(option, option.load)});
+    }
   }
   timer.run(job, ceilings);
 
   std::vector<Option> options;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (std::size_t j = 0; j < choices[i].size(); ++j) {
-      choices[i][j].alone = timer.time(timed[i][j].first);
-      choices[i][j].at = timer.time(timed[i][j].second);
+      choices[i][j].alone = timer.time(timed[i][j][0]);
+      choices[i][j].asked = timer.time(timed[i][j][1]);
+      choices[i][j].at = timer.time(timed[i][j][2]);
     }
     // All cost the same: the layout that gives the most tokens stands for the offer.
     auto best = std::max_element(choices[i].begin(), choices[i].end(), [](const Option& a, const Option& b) {
@@ -219,7 +243,7 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
 
 void rank_options(std::vector<Option>& options, SortBy sort) {
   const auto cost = [](const Option& o) { return o.per_month; };
-  const auto time = [](const Option& o) { return o.at.e2e.value.base(); };
+  const auto time = [](const Option& o) { return o.asked.e2e.value.base(); };
   const auto by_cost = [&](const Option& a, const Option& b) {
     return std::tuple(cost(a), time(a), a.offer->id) < std::tuple(cost(b), time(b), b.offer->id);
   };

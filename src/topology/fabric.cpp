@@ -48,15 +48,20 @@ FabricLevel level_of(const Catalog& catalog, const Link& link, BytesPerSecond ra
 
 constexpr std::int64_t kMostBridgedCards = 4;  // an optional bridge joins two cards or four; a wider domain has switches
 
-bool is_fixed_in_the_board(const Accelerator& accelerator) {
-  static constexpr std::array<std::string_view, 4> kOptional = {"pcie", "nvl", "consumer", "cpu"};
-  return accelerator.scale_up_domain.or_else(1) > kMostBridgedCards ||
-         std::find(kOptional.begin(), kOptional.end(), accelerator.form_factor) == kOptional.end();
+// The smallest node design that holds so many of the accelerator and says over what they talk.
+const NodeDesign* node_design(const Catalog& catalog, const Accelerator& accelerator, std::int64_t count) {
+  const NodeDesign* best = nullptr;
+  for (const NodeDesign& node : catalog.nodes()) {
+    if (node.fabric_link.empty() || node.count.or_else(0) < count) continue;
+    if (std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) == node.accelerators.end()) continue;
+    if (!best || *node.count < *best->count) best = &node;
+  }
+  return best;
 }
 
 bool offers_bridge(std::string_view interconnect) { return interconnect.substr(0, 6) == "nvlink" || interconnect == "nvl"; }
 
-// The slowest wide-area-like kind that the catalogue knows stands for a network nobody describes.
+// A network of that rate behaves as the fastest known kind that is not above it.
 FabricLevel between_hosts(const Catalog& catalog, BytesPerSecond network, std::int64_t count) {
   const Link* best = nullptr;
   for (const Link& link : catalog.links()) {
@@ -70,16 +75,25 @@ FabricLevel between_hosts(const Catalog& catalog, BytesPerSecond network, std::i
 
 }  // namespace
 
+bool sits_in_a_slot(const Accelerator& accelerator) {
+  static constexpr std::array<std::string_view, 4> kSlots = {"pcie", "nvl", "consumer", "cpu"};
+  return accelerator.scale_up_domain.or_else(1) <= kMostBridgedCards &&
+         std::find(kSlots.begin(), kSlots.end(), accelerator.form_factor) != kSlots.end();
+}
+
 Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::string_view interconnect,
                  BytesPerSecond network, std::int64_t count) {
   Fabric fabric;
-  const Link* scale_up = accelerator.scale_up_link.empty() ? nullptr : catalog.find_link(accelerator.scale_up_link);
+  const bool fixed = !sits_in_a_slot(accelerator);
+  const NodeDesign* node = fixed && count > 1 ? node_design(catalog, accelerator, count) : nullptr;
+  const Text scale_up_name = node ? node->fabric_link : accelerator.scale_up_link;
+  const Link* scale_up = scale_up_name.empty() ? nullptr : catalog.find_link(scale_up_name);
   const Link* host = accelerator.host_link.empty() ? nullptr : catalog.find_link(accelerator.host_link);
-  const std::int64_t domain = accelerator.scale_up_domain.or_else(1);
-  const bool has_scale_up = scale_up && (is_fixed_in_the_board(accelerator) || offers_bridge(interconnect)) &&
-                            (scale_up->rate.known() || accelerator.scale_up_bandwidth.known());
+  const std::int64_t domain = node ? node->scale_up_domain.or_else(1) : accelerator.scale_up_domain.or_else(1);
+  const BytesPerSecond rate = node && node->intra_rate.known() ? *node->intra_rate : accelerator.scale_up_bandwidth.or_else({});
+  const bool has_scale_up = scale_up && (fixed || offers_bridge(interconnect)) && (scale_up->rate.known() || rate > BytesPerSecond{});
   if (has_scale_up && (count <= domain || domain <= 1 || !host)) {
-    fabric.inside = level_of(catalog, *scale_up, accelerator.scale_up_bandwidth.or_else({}));
+    fabric.inside = level_of(catalog, *scale_up, rate);
     fabric.domain = std::max(domain, count);
   } else if (host) {
     fabric.inside = level_of(catalog, *host, {});

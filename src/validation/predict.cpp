@@ -79,7 +79,7 @@ double requests_per_second(const ServingWork& work, const EngineConstants& const
 // meets another one, and in the first of the rounds it waits for half of all. Tools send ten requests a client unless told.
 double companions_of(const MeasuredRow& row, const ServingWork& work) {
   constexpr double kRounds = 10;
-  if (row.mode != MeasuredMode::concurrency) return 0;
+  if (row.mode != MeasuredMode::concurrency || work.in_step) return 0;  // prompts that are finished first are counted already
   const double others = work.running - 1;
   const double rounds = row.requests ? std::max(1.0, as_double(*row.requests) / *row.concurrency) : kRounds;
   return std::min(others, 1.0) + others / 2 / rounds;
@@ -105,6 +105,12 @@ void set_load(const MeasuredRow& row, double most, double replicas, ServingCandi
   }
 }
 
+// Requests that arrive by themselves do not fall in step.
+ServingWork arriving(ServingWork work) {
+  work.in_step = false;
+  return work;
+}
+
 // Arrivals at a rate keep rate times latency requests in flight (Little's law). `result` holds the work at the most that run.
 void settle_open_loop(const ServingJob& job, ServingCandidate candidate, const Ceilings& ceilings, const EngineConstants& constants,
                       RowWork& result) {
@@ -120,7 +126,7 @@ void settle_open_loop(const ServingJob& job, ServingCandidate candidate, const C
   double high = candidate.concurrency;
   while (high / low > 1.002) {
     candidate.concurrency = std::sqrt(low * high);
-    result.work = serving_work(job, candidate, ceilings);
+    result.work = arriving(serving_work(job, candidate, ceilings));
     (requests_per_second(result.work, constants) < rate ? low : high) = candidate.concurrency;
   }
 }
@@ -175,6 +181,7 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   const double fitting = as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request}));
   set_load(row, std::max(1.0, fitting), result.replicas, candidate);
   result.work = serving_work(job, candidate, ceilings_);
+  if (row.mode != MeasuredMode::concurrency) result.work = arriving(std::move(result.work));
   if (row.mode == MeasuredMode::open_loop) settle_open_loop(job, candidate, ceilings_, constants ? *constants : constants_of(*engine), result);
   result.companions = companions_of(row, result.work);
   // Under an arrival rate there is always someone else now and then.

@@ -345,6 +345,22 @@ TEST_CASE("json: a syntax error has its place and its line", "[base]") {
   CHECK(nan.message == "bad JSON: 'NaN' is not a number");
 }
 
+TEST_CASE("json: NaN and Infinity are words where a reader accepts them", "[base]") {
+  const std::string text = R"({"NaN": [NaN, -Infinity], "a": "Infinity \" NaN", "b": {"c": Infinity}, "d": 7})";
+  const Node root = parse_json(text, "x", kMaxDocumentNodes, NonFinite::accepted);
+  CHECK(root.keys == std::vector<std::string>{"NaN", "a", "b", "d"});
+  CHECK(root.items[0].items[0].scalar == "NaN");
+  CHECK_FALSE(root.items[0].items[0].quoted);
+  CHECK(root.items[0].items[1].scalar == "-Infinity");
+  CHECK(root.items[1].scalar == "Infinity \" NaN");
+  CHECK(root.items[2].items[0].scalar == "Infinity");
+  CHECK(root.items[3].place.column == 78);
+  CHECK(*root.source == text);
+  CHECK(json_problem(text).id == "input.syntax");
+  const Problem p = problem_of([] { parse_json("[NaNN]", "x", kMaxDocumentNodes, NonFinite::accepted); });
+  CHECK(p.id == "input.syntax");
+}
+
 TEST_CASE("json: a number past all bounds is refused", "[base]") {
   const Problem p = json_problem("[1e999]");
   CHECK(p.id == "input.bad_value");

@@ -48,6 +48,11 @@ class FlatVisitor {
       lines.insert(lines.end(), inner.lines.begin(), inner.lines.end());
     }
   }
+  void marks(const FieldMarks& member) {
+    for (const FieldMark& mark : member) {
+      add("marks", std::string(mark.field) + " " + std::string(to_string(mark.mark)) + " " + source_text(mark.source));
+    }
+  }
   void source(const SourceId& id) { add("source", source_text(id)); }
 
  private:

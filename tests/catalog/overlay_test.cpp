@@ -21,7 +21,7 @@ std::vector<Problem> problems_of_overlay(const std::string& text) {
 }
 
 std::vector<std::string> flat(const Catalog& catalog, const Accelerator& record) {
-  return flat_record(record, sources_of(catalog, static_cast<std::size_t>(record.source) + 1));
+  return flat_record(record, catalog.sources());
 }
 
 constexpr const char* kSlowH100 =

@@ -15,16 +15,20 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-// Sequences a replica of `tp` devices holds, counted one by one.
+// Sequences a replica of `n` devices holds, counted one by one: the widest tensor parallelism of 1, 2, 4, 8 that divides
+// n, the rest in pipeline stages.
 std::int64_t held(const Catalog& catalog, const EstimateRequest& request, const Accelerator& accelerator,
-                  std::int64_t tp) {
+                  std::int64_t devices) {
   const ModelPreset* found = nullptr;
   const ServedModel model = serve_model(catalog, request.job, found);
   InferenceMemoryInputs in;
   in.model = &model;
   in.engine = catalog.find_engine("vllm");
   in.visible = accelerator.visible_memory;
-  in.layout.tp = tp;
+  for (const std::int64_t tp : {1, 2, 4, 8}) {
+    if (devices % tp == 0) in.layout.tp = tp;
+  }
+  in.layout.pp = devices / in.layout.tp;
   in.request = {request.job.context.value, request.job.input.value, request.job.output.value};
   std::int64_t n = 0;
   while (n < 6 && inference_memory(in, n + 1, nullptr).terms.total() <= *in.visible) ++n;
@@ -34,11 +38,11 @@ std::int64_t held(const Catalog& catalog, const EstimateRequest& request, const 
 // The cheapest month of every layout and number of instances of an offer, up to 100 of them.
 double cheapest(const Catalog& catalog, const EstimateRequest& request, const SmallOffer& offer) {
   double best = kNone;
-  for (const std::int64_t tp : {1, 2, 4, 8}) {
-    const std::int64_t sequences = held(catalog, request, gpu(catalog, offer.gpu), tp);
+  for (std::int64_t devices = 1; devices <= 8; ++devices) {
+    const std::int64_t sequences = held(catalog, request, gpu(catalog, offer.gpu), devices);
     for (std::int64_t instances = 1; instances <= 100; ++instances) {
       // Single devices come from one host of eight; a replica never leaves its host.
-      const std::int64_t replicas = offer.count == 1 ? instances / tp : instances * (offer.count / tp);
+      const std::int64_t replicas = offer.count == 1 ? instances / devices : instances * (offer.count / devices);
       if (replicas * sequences < request.job.concurrency.value) continue;
       const double units = static_cast<double>(offer.whole_instance ? instances : instances * offer.count);
       best = std::min(best, units * offer.price * (offer.monthly ? 1 : offer.at_store ? 730 : 720));

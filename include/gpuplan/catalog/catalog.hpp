@@ -51,6 +51,7 @@ class Catalog {
   [[nodiscard]] std::span<const Engine> engines() const { return view_.engines; }
   [[nodiscard]] std::span<const Provider> providers() const { return view_.providers; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
+  [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
   [[nodiscard]] const Source& source(SourceId id) const;
   [[nodiscard]] std::string_view hash() const { return view_.hash; }
 
@@ -63,11 +64,12 @@ class Catalog {
   [[nodiscard]] const Provider* find_provider(std::string_view name) const;
   [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
 
-  /// The accelerators a name stands for: the one with that name or alias, else all members of the family.
+  /// The accelerators a name stands for: the one with that name or alias, else all members of the family, else all whose
+  /// names begin so up to a '-' (`A100-SXM4`: 40 and 80 GB).
   [[nodiscard]] std::vector<const Accelerator*> select_accelerators(std::string_view name) const;
 
   /// Memory a program can use: what the runtime shows, else what the device reports less the driver's share, which is the
-  /// median difference of the records that state both (docs/PHYSICS.md, "Visible memory"), else the label.
+  /// median difference of the vendor's records that state both (docs/PHYSICS.md, "Visible memory"), else the label.
   [[nodiscard]] Fact<Bytes> visible_memory(const Accelerator& accelerator) const;
 
   /// The known name nearest to a misspelt one, or empty.
@@ -87,7 +89,7 @@ class Catalog {
   // Looked up once an offer; the other records once a run.
   std::unordered_map<std::string, const Accelerator*> accelerator_index_;
   std::unordered_map<std::string, const Link*> link_index_;
-  Bytes driver_share_;
+  std::unordered_map<std::string_view, Bytes> driver_share_;  ///< by vendor
 };
 
 /// The built-in catalogue with the given files on top, in order. Throws InputError with every problem of a file.

@@ -19,6 +19,14 @@ using Texts = std::span<const std::string_view>;
 enum class PeerToPeer : std::uint8_t { unknown, yes, no, bridge };  ///< between cards of one host over PCIe
 std::string_view to_string(PeerToPeer value);
 
+/// How a field that is no Fact (a text, a word, a flag) is known, where that differs from its record.
+struct FieldMark {
+  Text field;  ///< its name in YAML
+  Mark mark = Mark::published;
+  SourceId source = 0;
+};
+using FieldMarks = std::span<const FieldMark>;
+
 /// An accelerator SKU. Peaks are dense. Memory: `memory` is what the device reports with ECC taken off, `memory_label` the
 /// number on the box, `visible_memory` what a program sees.
 struct Accelerator {
@@ -48,11 +56,13 @@ struct Accelerator {
   Text min_cuda_version;
   Fact<BytesPerSecond> stream_bandwidth;
   Text stream_bandwidth_method;
+  bool stream_bandwidth_is_lower_bound = false;  ///< not a plain STREAM triad or read: a copy, an application
   Fact<FlopPerSecond> achieved_gemm;
   Fact<FlopPerSecond> achieved_gemm_fp8;
   Text achieved_gemm_source;
   bool memory_is_label = false;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -80,6 +90,7 @@ struct Link {
   Text measured_source;
   Text platforms;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -107,6 +118,7 @@ struct NodeDesign {
   Text nvme;
   PeerToPeer peer_to_peer = PeerToPeer::unknown;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -142,6 +154,7 @@ struct ModelPreset {
   Fact<std::int64_t> active_parameters;  ///< as published
   Text native_format;                    ///< a scheme's name: bf16, fp8, mxfp4
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -172,6 +185,7 @@ struct Engine {
   bool windowed_kv = true;             ///< layers with a window keep only the window
   Fact<std::int64_t> max_sequences;
   Fact<std::int64_t> max_batched_tokens;  ///< of one step; bounds chunked prefill
+  bool prefill_first = false;  ///< finishes all waiting prompts before it decodes on
   Fact<Bytes> context;                 ///< driver context and loaded kernels, outside any pool
   Fact<Bytes> workspace;               ///< libraries' workspaces
   Fact<Bytes> graphs;                  ///< captured graphs
@@ -191,6 +205,7 @@ struct Engine {
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -212,6 +227,7 @@ struct Offer {
   Text gpu;       ///< resolves to an Accelerator when the offer is rankable
   Fact<std::int64_t> count;  ///< GPUs sold together
   Text count_source;         ///< why the count is what it is, when the source does not say
+  Fact<std::int64_t> devices_per_machine;  ///< the most that one machine has; unknown: as many as hosts hold
   PriceScope scope = PriceScope::gpu;
   bool includes_host = true;  ///< false: vCPU and RAM are billed apart (the provider's host parts)
   bool marketplace = false;   ///< hosted by third parties, though the provider is not a marketplace as a whole
@@ -234,6 +250,7 @@ struct Offer {
   bool rankable = true;
   Text why_not;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -245,6 +262,7 @@ struct HostParts {
   Fact<double> vcpu_per_hour_spot, ram_gib_per_hour_spot;
   Fact<double> vcpus_per_gpu, ram_gib_per_gpu, disk_gb_per_instance;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -255,6 +273,7 @@ struct TokenPrice {
   Text currency;
   Vat vat = Vat::unknown;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 struct StoragePrice {
@@ -264,6 +283,7 @@ struct StoragePrice {
   Text unit;  ///< gb_month or gb_egress
   Vat vat = Vat::unknown;
   Text region;
+  FieldMarks marks;
   SourceId source = 0;
 };
 struct CpuServer {
@@ -277,6 +297,7 @@ struct CpuServer {
   Text region;
   Text country;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -296,6 +317,7 @@ struct Provider {
   std::span<const StoragePrice> storage;
   std::span<const CpuServer> cpu_servers;
   Text notes;
+  FieldMarks marks;
   SourceId source = 0;
 };
 
@@ -303,6 +325,7 @@ struct Provider {
 struct CurrencyRate {
   Text currency;
   Fact<double> per_usd;
+  FieldMarks marks;
   SourceId source = 0;
 };
 

@@ -4,7 +4,7 @@
 ///     const InferenceMemory m = inference_memory(inputs, 8, nullptr);
 ///     m.terms.total() <= m.capacity
 ///
-/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `graphs`, `context`, `communication`, `reserve`. Everything that
+/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `workspace`, `graphs`, `context`, `communication`, `reserve`. Everything that
 /// grows does so linearly with the number of running sequences, so the largest number that fits has a closed form.
 /// Source: docs/PHYSICS.md, "Inference memory".
 
@@ -22,6 +22,7 @@ struct InferenceMemoryInputs {
   Fact<Bytes> visible;  ///< memory of one device that a program can use
   Layout layout;
   RequestShape request;
+  const Catalog* catalog = nullptr;  ///< only for naming the sources of facts in explanations
 };
 
 enum class FitVerdict : std::uint8_t { fits, tight, does_not_fit };

@@ -20,6 +20,7 @@
 namespace gpuplan {
 
 /// The numbers are those in files. Ids from 97 on are ik_llama.cpp's; `_r4`, `_r8` and `_r16` interleave so many rows.
+// clang-format off
 enum class GgmlType : std::uint16_t {
   f32 = 0, f16 = 1, q4_0 = 2, q4_1 = 3, q5_0 = 6, q5_1 = 7, q8_0 = 8, q8_1 = 9, q2_k = 10, q3_k = 11, q4_k = 12,
   q5_k = 13, q6_k = 14, q8_k = 15, iq2_xxs = 16, iq2_xs = 17, iq3_xxs = 18, iq1_s = 19, iq4_nl = 20, iq3_s = 21,
@@ -34,13 +35,14 @@ enum class GgmlType : std::uint16_t {
   iq2_bn_r4 = 335, iq2_k_r4 = 337, iq3_k_r4 = 338, iq4_k_r4 = 339, iq5_k_r4 = 340, iq4_ks_r4 = 344,
   iq5_ks_r4 = 352, q8_k_r16 = 397, q8_kv_r8 = 398, q8_k_r8 = 399,
 };
+// clang-format on
 
 struct GgmlTypeTraits {
   GgmlType type = GgmlType::f32;
-  std::string_view name;          ///< as files and tools write it: `Q4_K`
-  std::int64_t block = 1;         ///< elements a block; a row has whole blocks
+  std::string_view name;   ///< as files and tools write it: `Q4_K`
+  std::int64_t block = 1;  ///< elements a block; a row has whole blocks
   std::int64_t block_bytes = 4;
-  std::int64_t row_bytes = 0;     ///< in front of each row's blocks
+  std::int64_t row_bytes = 0;                               ///< in front of each row's blocks
   [[nodiscard]] constexpr double bits_per_weight() const {  ///< without `row_bytes`
     return 8.0 * static_cast<double>(block_bytes) / static_cast<double>(block);
   }
@@ -57,6 +59,7 @@ Parsed<GgmlType> parse_ggml_type(std::string_view name);
 std::int64_t row_size(GgmlType type, std::int64_t elements);
 
 /// What `general.file_type` says and people call the quantization; the numbers are those in files.
+// clang-format off
 enum class GgmlFileType : std::uint16_t {
   f32 = 0, f16 = 1, q4_0 = 2, q4_1 = 3, q8_0 = 7, q5_0 = 8, q5_1 = 9, q2_k = 10, q3_k_s = 11, q3_k_m = 12, q3_k_l = 13,
   q4_k_s = 14, q4_k_m = 15, q5_k_s = 16, q5_k_m = 17, q6_k = 18, iq2_xxs = 19, iq2_xs = 20, q2_k_s = 21, iq3_xs = 22,
@@ -69,6 +72,7 @@ enum class GgmlFileType : std::uint16_t {
   iq3_s_r4 = 226, iq2_m_r4 = 229, iq4_xs_r8 = 230, iq1_m_r4 = 231, bf16_r16 = 232, q6_0_r4 = 335, iq2_k_r4 = 338,
   iq3_k_r4 = 339, iq4_k_r4 = 340, iq5_k_r4 = 341, iq4_ks_r4 = 345, iq5_ks_r4 = 350, q8_k_r8 = 399,
 };
+// clang-format on
 
 struct GgmlFileTypeTraits {
   GgmlFileType type = GgmlFileType::f32;
@@ -84,7 +88,13 @@ Parsed<GgmlFileType> parse_ggml_file_type(std::string_view name);
 
 /// What a tensor is to the mixes, by its name in GGUF.
 enum class GgufTensorKind : std::uint8_t {
-  token_embedding, output, attention_q, attention_k, attention_v, attention_qkv, attention_output,
+  token_embedding,
+  output,
+  attention_q,
+  attention_k,
+  attention_v,
+  attention_qkv,
+  attention_output,
   latent_q,   ///< attn_q_a, attn_q_b
   latent_kv,  ///< attn_kv_a_mqa, attn_k_b
   latent_v,   ///< attn_v_b
@@ -95,9 +105,10 @@ enum class GgufTensorKind : std::uint8_t {
 
 struct MixTensor {
   GgufTensorKind kind = GgufTensorKind::ffn_up;
-  std::int64_t layer = 0;     ///< from 0
-  std::int64_t order = 0;     ///< among the file's tensors of its kind, from 0; with shared experts there are two a layer
-  std::int64_t columns = 0;   ///< inputs; a row must have whole blocks, else a type of smaller blocks stands in
+  std::int64_t layer = 0;  ///< from 0
+  std::int64_t order = 0;  ///< among the file's tensors of its kind, from 0; with shared experts there are two a layer
+  std::int64_t columns = 0;  ///< inputs; a row must have whole blocks, else a type of smaller blocks stands in
+  bool expert = false;       ///< routed; its tensors hold all experts of a layer
   bool shared_expert = false;
 };
 struct MixModel {

@@ -1,8 +1,9 @@
 #pragma once
 /// Bytes of key/value cache.
 ///
-/// Per layer and token 2 · kv_heads · head_dim elements (key and value each in its own width where they differ); with latent attention one latent of rank r plus the rotary part,
-/// not per head, and replicated over tensor-parallel ranks. A layer with a sliding window stops growing at its window.
+/// Per layer and token kv_heads · (key width + value width) elements, which is 2 · kv_heads · head_dim where both are the same;
+/// with latent attention one latent of rank r plus the rotary part, not per head, and replicated over tensor-parallel
+/// ranks. A layer with a sliding window stops growing at its window.
 /// Source: docs/PHYSICS.md, "KV cache".
 
 #include <gpuplan/base/explain.hpp>

@@ -4,6 +4,7 @@
 /// A step is its operators (roofline), two all-reduces a layer over the tensor-parallel ranks, hops between pipeline stages
 /// and the scheduler's own time. Under load with continuous batching a request waits for the prompts of the others:
 ///     TPOT = step(c) + (c − 1)/output · prefill share,   TTFT = prefill + TPOT/2 + queue,   X = c / E2E
+/// and where the engine finishes prompts first, half of the others' prompts move from TPOT to TTFT
 /// (docs/PHYSICS.md, "Serving"). TPOT = (E2E − TTFT) / (output − 1).
 
 #include <gpuplan/base/breakdown.hpp>
@@ -18,7 +19,7 @@
 
 namespace gpuplan {
 
-/// A value with its 80 % interval.
+/// A value with its 80 % interval: low <= value <= high, and no time below what the datasheet's rates allow (`floor_seconds`).
 template <class Q>
 struct Interval {
   Q value{};
@@ -29,10 +30,10 @@ struct Interval {
 struct ServingTime {
   Interval<Seconds> ttft;
   Interval<Seconds> tpot;
-  Interval<TokensPerSecond> prefill;        ///< prompt tokens of one request
-  Interval<TokensPerSecond> decode;         ///< one stream: 1/TPOT
-  Interval<TokensPerSecond> output;         ///< of the replica
-  Interval<Seconds> step;                   ///< one decode step of all sequences
+  Interval<TokensPerSecond> prefill;  ///< prompt tokens of one request
+  Interval<TokensPerSecond> decode;   ///< one stream: 1/TPOT
+  Interval<TokensPerSecond> output;   ///< of the replica
+  Interval<Seconds> step;             ///< one decode step of all sequences
   Interval<Seconds> e2e;
 };
 
@@ -45,9 +46,11 @@ std::vector<ServingTime> serving_times(const ServingJob& job, std::span<const Se
                                        const Ceilings& ceilings);
 
 /// The same for one candidate, operator by operator with plain doubles, recording each term.
-ServingTime serving_time(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings, Explain* why);
+ServingTime serving_time(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings,
+                         Explain* why);
 
 /// What one decode or prefill step is made of, for reports: terms by operator, collectives, scheduler.
-Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate& candidate, Phase phase, const Ceilings& ceilings);
+Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate& candidate, Phase phase,
+                                  const Ceilings& ceilings);
 
 }  // namespace gpuplan

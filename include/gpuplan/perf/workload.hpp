@@ -48,8 +48,10 @@ EngineConstants constants_of(const Engine& engine);
 /// An operator on one device with what that device could reach.
 struct OperatorWork {
   Operator op;
-  double ceiling = 0;    ///< FLOP/s; 0 when nothing is known, then memory alone limits
-  double bandwidth = 0;  ///< bytes/s
+  double ceiling = 0;         ///< FLOP/s; 0 when nothing is known, then memory alone limits
+  double bandwidth = 0;       ///< bytes/s
+  double best_ceiling = 0;    ///< the datasheet's peak, or the ceiling where boards boost above it
+  double best_bandwidth = 0;  ///< the datasheet's
 };
 
 struct StepWork {
@@ -62,12 +64,14 @@ struct ServingWork {
   double input = 0;
   double output = 0;
   double in_flight = 1;
-  double running = 1;         ///< of those in flight
-  double batched = 1;         ///< prompts that share a prefill step
-  double stages = 1;          ///< of the pipeline
-  StepWork prompt;            ///< prefill of one prompt
-  StepWork prompts;           ///< prefill of `batched` prompts; empty when batched is 1
-  StepWork decode;            ///< one token of each running sequence of a micro-batch
+  double running = 1;  ///< of those in flight
+  double batched = 1;  ///< prompts that share a prefill step
+  double stages = 1;   ///< of the pipeline
+  bool in_step =
+      false;         ///< prompts are finished before decoding goes on, so that equal requests start and end together
+  StepWork prompt;   ///< prefill of one prompt
+  StepWork prompts;  ///< prefill of `batched` prompts; empty when batched is 1
+  StepWork decode;   ///< one token of each running sequence of a micro-batch
 };
 
 ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings);
@@ -86,6 +90,9 @@ struct PhaseSeconds {
 };
 PhaseSeconds phase_seconds(const ServingWork& work, const EngineConstants& constants);
 
+/// The least that physics allows: each operator at the datasheet's rates, no launch, no host, no collective.
+PhaseSeconds floor_seconds(const ServingWork& work);
+
 /// Latencies of continuous batching in seconds; see docs/PHYSICS.md, "Serving".
 struct JoinedSeconds {
   double ttft = 0;
@@ -94,9 +101,11 @@ struct JoinedSeconds {
   double prefill = 0;  ///< one prompt alone, with the request's overhead
   [[nodiscard]] double e2e(double output) const { return ttft + (output > 1 ? output - 1 : 0) * tpot; }
 };
-JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, const EngineConstants& constants, Explain* why);
+JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, const EngineConstants& constants,
+                          Explain* why);
 
 /// The all-reduces and stage hops of one step of `tokens` tokens through the whole model.
-Seconds step_collectives(const ServingJob& job, const ServingCandidate& candidate, Phase phase, double tokens, Explain* why);
+Seconds step_collectives(const ServingJob& job, const ServingCandidate& candidate, Phase phase, double tokens,
+                         Explain* why);
 
 }  // namespace gpuplan

@@ -40,12 +40,13 @@ struct EstimateRequest {
   SortBy sort = SortBy::cost;
 };
 
-/// The smallest number of one accelerator that runs the job.
+/// The smallest number of one accelerator that carries the job.
 struct HardwareFit {
   const Accelerator* accelerator = nullptr;
   Layout layout;
-  InferenceMemory memory;  ///< with the asked number of sequences, as far as they fit
-  std::int64_t max_concurrency = 0;
+  std::int64_t demand = 1;            ///< requests that a replica must carry
+  InferenceMemory memory;             ///< with the demand
+  std::int64_t max_concurrency = 0;   ///< a replica
   std::optional<ServingTime> alone;
   std::optional<ServingTime> loaded;  ///< with every sequence that fits
   std::optional<Rejection> rejection;  ///< then the rest is empty
@@ -60,12 +61,16 @@ struct Option {
   Layout layout;
   std::int64_t instances = 1;
   std::int64_t devices = 1;           ///< rented; may exceed the layout's
+  std::int64_t hosts = 1;
+  std::int64_t hosts_per_replica = 1;
+  bool count_is_assumed = false;      ///< the price is of one device; that several share a host is assumed
   std::int64_t max_concurrency = 0;   ///< a replica
   std::int64_t demand = 1;            ///< requests that a replica must carry, as asked
   double load = 1;                    ///< requests in flight on a replica in `at`
   InferenceMemory memory;             ///< with the demand; what it leaves free is for more requests
   ServingTime alone;
-  ServingTime at;
+  ServingTime asked;                  ///< with the demand: what options are compared by
+  ServingTime at;                     ///< at `load`
   Breakdown<double> hourly;           ///< money an hour
   double per_hour = 0;
   double per_month = 0;

@@ -100,7 +100,8 @@ struct OptionDocument {
   Known term_months;
   std::string accelerator;
   std::int64_t count = 0, nodes = 1;
-  std::string interconnect, region, country;
+  std::string interconnect;  ///< empty for one device
+  std::string region, country, provider_country;
   std::int64_t replicas = 1, gpus_per_replica = 1;
   double concurrency_per_replica = 0, concurrency_total = 0;
   double utilization = 0;  ///< share of the concurrency that fits
@@ -115,6 +116,8 @@ struct OptionDocument {
   std::string price_observed_on;
   Known price_age_days;
   std::string price_confidence, price_source, vat;
+  Known vat_percent;        ///< of the provider; empty: unknown
+  std::string count_basis;  ///< `listed`, or `assumed`: the price is of one device, that several share a host is assumed
   bool pareto = false;
   std::int64_t dominated_by = 0;
 };
@@ -141,13 +144,29 @@ struct ChangeDocument {
   std::string message;
 };
 
+/// An exchange rate that prices were converted with.
+struct RateDocument {
+  std::string currency;
+  double per_usd = 0;
+  std::string observed_on, source;
+};
+
+/// What the user narrowed the search to; empty: not narrowed.
+struct FilterDocument {
+  std::vector<std::string> gpus, providers, contracts;
+  Known count;
+  std::string region, country;
+};
+
 struct EstimateDocument {
   std::string command = "estimate";
   CatalogStamp catalog;
   std::string currency;
   std::string vat;  ///< how prices are compared: excluded or included
+  std::vector<RateDocument> rates;
   ModelDocument model;
   std::vector<JobValue> job;
+  FilterDocument filters;
   std::string as_of;
   std::string sort;
   std::vector<HardwareDocument> hardware;

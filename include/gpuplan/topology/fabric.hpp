@@ -1,7 +1,8 @@
 #pragma once
 /// What connects the accelerators of a deployment: inside the host and between hosts.
 ///
-/// A card with a fixed scale-up link (SXM, OAM, TPU) uses it inside its domain. A card whose link is an optional bridge (PCIe,
+/// A device with a fixed scale-up link (SXM, OAM, TPU) uses it inside its domain, at the rate and over the domain of the node
+/// design that holds so many of it where the catalogue has one. A card whose link is an optional bridge (PCIe,
 /// NVL, consumer) has it only where the offer says so; else it talks over PCIe, through the host's memory when the driver
 /// refuses peer-to-peer.
 
@@ -31,6 +32,9 @@ struct Fabric {
   std::int64_t domain = 1;  ///< devices that `inside` joins
   FabricLevel between;      ///< between hosts; rate 0 when nothing is known
 };
+
+/// Whether the device is a card for a slot, which any host may hold several of and whose scale-up link is an option.
+bool sits_in_a_slot(const Accelerator& accelerator);
 
 /// @param interconnect  the offer's word (`pcie`, `nvlink`, `nvlink-bridge`, `nvswitch`, …) or empty
 /// @param network       what leaves one instance, per direction; 0 when unknown

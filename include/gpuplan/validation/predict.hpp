@@ -47,7 +47,7 @@ struct RowWork {
   Regime regime = Regime::decode;
   double replicas = 1;
   double backlog = 0;     ///< s that half of the requests of an overloaded run wait on top
-  double companions = 0;  ///< other prompts that a closed loop's prompt waits for, by the way such benchmarks run
+  double companions = 0;  ///< other prompts that a closed loop's prompt waits for, by the way such benchmarks run; 0 where the model counts them
 };
 
 /// Turns rows into work. Keeps what rows share; rows, catalogue and ceilings must outlive it.

@@ -17,42 +17,42 @@ using T = GgmlType;
 constexpr GgmlTypeTraits kTypes[] = {
     {T::f32, "F32", 1, 4, 0},
     {T::f16, "F16", 1, 2, 0},
-    {T::q4_0, "Q4_0", 32, 18, 0},          // d 2 + 32 * 4 bit
-    {T::q4_1, "Q4_1", 32, 20, 0},          // d 2 + m 2 + 32 * 4 bit
-    {T::q5_0, "Q5_0", 32, 22, 0},          // d 2 + high bits 4 + 32 * 4 bit
-    {T::q5_1, "Q5_1", 32, 24, 0},          // d 2 + m 2 + high bits 4 + 32 * 4 bit
-    {T::q8_0, "Q8_0", 32, 34, 0},          // d 2 + 32 * 8 bit
-    {T::q8_1, "Q8_1", 32, 36, 0},          // d 2 + sum 2 + 32 * 8 bit
-    {T::q2_k, "Q2_K", 256, 84, 0},         // 16 * (4 + 4 bit) scales 16 + 256 * 2 bit + d 2 + m 2
-    {T::q3_k, "Q3_K", 256, 110, 0},        // high bits 32 + 256 * 2 bit + 16 * 6 bit scales 12 + d 2
-    {T::q4_k, "Q4_K", 256, 144, 0},        // d 2 + m 2 + 16 * 6 bit scales 12 + 256 * 4 bit
-    {T::q5_k, "Q5_K", 256, 176, 0},        // Q4_K + high bits 32
-    {T::q6_k, "Q6_K", 256, 210, 0},        // 256 * 4 bit + 256 * 2 bit + 16 scales 16 + d 2
-    {T::q8_k, "Q8_K", 256, 292, 0},        // d 4 + 256 * 8 bit + 16 sums 32
-    {T::iq2_xxs, "IQ2_XXS", 256, 66, 0},   // d 2 + 32 * 16 bit
-    {T::iq2_xs, "IQ2_XS", 256, 74, 0},     // d 2 + 32 * 16 bit + scales 8
-    {T::iq3_xxs, "IQ3_XXS", 256, 98, 0},   // d 2 + 3 * 256 / 8
-    {T::iq1_s, "IQ1_S", 256, 50, 0},       // d 2 + 32 + 8 * 16 bit
-    {T::iq4_nl, "IQ4_NL", 32, 18, 0},      // d 2 + 32 * 4 bit
-    {T::iq3_s, "IQ3_S", 256, 110, 0},      // d 2 + 64 + high bits 8 + signs 32 + scales 4
-    {T::iq2_s, "IQ2_S", 256, 82, 0},       // d 2 + 64 + high bits 8 + scales 8
-    {T::iq4_xs, "IQ4_XS", 256, 136, 0},    // d 2 + high scales 2 + scales 4 + 256 * 4 bit
+    {T::q4_0, "Q4_0", 32, 18, 0},         // d 2 + 32 * 4 bit
+    {T::q4_1, "Q4_1", 32, 20, 0},         // d 2 + m 2 + 32 * 4 bit
+    {T::q5_0, "Q5_0", 32, 22, 0},         // d 2 + high bits 4 + 32 * 4 bit
+    {T::q5_1, "Q5_1", 32, 24, 0},         // d 2 + m 2 + high bits 4 + 32 * 4 bit
+    {T::q8_0, "Q8_0", 32, 34, 0},         // d 2 + 32 * 8 bit
+    {T::q8_1, "Q8_1", 32, 36, 0},         // d 2 + sum 2 + 32 * 8 bit
+    {T::q2_k, "Q2_K", 256, 84, 0},        // 16 * (4 + 4 bit) scales 16 + 256 * 2 bit + d 2 + m 2
+    {T::q3_k, "Q3_K", 256, 110, 0},       // high bits 32 + 256 * 2 bit + 16 * 6 bit scales 12 + d 2
+    {T::q4_k, "Q4_K", 256, 144, 0},       // d 2 + m 2 + 16 * 6 bit scales 12 + 256 * 4 bit
+    {T::q5_k, "Q5_K", 256, 176, 0},       // Q4_K + high bits 32
+    {T::q6_k, "Q6_K", 256, 210, 0},       // 256 * 4 bit + 256 * 2 bit + 16 scales 16 + d 2
+    {T::q8_k, "Q8_K", 256, 292, 0},       // d 4 + 256 * 8 bit + 16 sums 32
+    {T::iq2_xxs, "IQ2_XXS", 256, 66, 0},  // d 2 + 32 * 16 bit
+    {T::iq2_xs, "IQ2_XS", 256, 74, 0},    // d 2 + 32 * 16 bit + scales 8
+    {T::iq3_xxs, "IQ3_XXS", 256, 98, 0},  // d 2 + 3 * 256 / 8
+    {T::iq1_s, "IQ1_S", 256, 50, 0},      // d 2 + 32 + 8 * 16 bit
+    {T::iq4_nl, "IQ4_NL", 32, 18, 0},     // d 2 + 32 * 4 bit
+    {T::iq3_s, "IQ3_S", 256, 110, 0},     // d 2 + 64 + high bits 8 + signs 32 + scales 4
+    {T::iq2_s, "IQ2_S", 256, 82, 0},      // d 2 + 64 + high bits 8 + scales 8
+    {T::iq4_xs, "IQ4_XS", 256, 136, 0},   // d 2 + high scales 2 + scales 4 + 256 * 4 bit
     {T::i8, "I8", 1, 1, 0},
     {T::i16, "I16", 1, 2, 0},
     {T::i32, "I32", 1, 4, 0},
     {T::i64, "I64", 1, 8, 0},
     {T::f64, "F64", 1, 8, 0},
-    {T::iq1_m, "IQ1_M", 256, 56, 0},       // 32 + high bits 16 + scales 8
+    {T::iq1_m, "IQ1_M", 256, 56, 0},  // 32 + high bits 16 + scales 8
     {T::bf16, "BF16", 1, 2, 0},
     {T::q4_0_4_4, "Q4_0_4_4", 32, 18, 0},  // interleaved Q4_0, no longer written
     {T::q4_0_4_8, "Q4_0_4_8", 32, 18, 0},
     {T::q4_0_8_8, "Q4_0_8_8", 32, 18, 0},
-    {T::tq1_0, "TQ1_0", 256, 54, 0},       // 240 ternary digits, five a byte: 48 + 16, four a byte: 4 + d 2
-    {T::tq2_0, "TQ2_0", 256, 66, 0},       // 256 * 2 bit + d 2
-    {T::mxfp4, "MXFP4", 32, 17, 0},        // exponent 1 + 32 * 4 bit
-    {T::nvfp4, "NVFP4", 64, 36, 0},        // 4 scales of 8 bit + 64 * 4 bit
-    {T::q1_0, "Q1_0", 128, 18, 0},         // d 2 + 128 * 1 bit
-    {T::q2_0, "Q2_0", 64, 18, 0},          // d 2 + 64 * 2 bit
+    {T::tq1_0, "TQ1_0", 256, 54, 0},  // 240 ternary digits, five a byte: 48 + 16, four a byte: 4 + d 2
+    {T::tq2_0, "TQ2_0", 256, 66, 0},  // 256 * 2 bit + d 2
+    {T::mxfp4, "MXFP4", 32, 17, 0},   // exponent 1 + 32 * 4 bit
+    {T::nvfp4, "NVFP4", 64, 36, 0},   // 4 scales of 8 bit + 64 * 4 bit
+    {T::q1_0, "Q1_0", 128, 18, 0},    // d 2 + 128 * 1 bit
+    {T::q2_0, "Q2_0", 64, 18, 0},     // d 2 + 64 * 2 bit
 
     {T::q6_0, "Q6_0", 32, 26, 0},          // d 2 + 32 * 4 bit + 32 * 2 bit
     {T::iq1_bn, "IQ1_BN", 64, 13, 2},      // 12 + 1, a scale a row
@@ -85,12 +85,12 @@ constexpr GgmlTypeTraits kTypes[] = {
     {T::iq2_xxs_r4, "IQ2_XXS_R4", 256, 66, 0},
     {T::iq2_xs_r4, "IQ2_XS_R4", 256, 74, 0},
     {T::iq3_xxs_r4, "IQ3_XXS_R4", 256, 98, 0},
-    {T::iq1_s_r4, "IQ1_S_R4", 32, 6, 2},   // four rows: 16 + 8; a half-precision scale a row
+    {T::iq1_s_r4, "IQ1_S_R4", 32, 6, 2},  // four rows: 16 + 8; a half-precision scale a row
     {T::iq4_nl_r4, "IQ4_NL_R4", 32, 18, 0},
     {T::iq3_s_r4, "IQ3_S_R4", 256, 110, 0},
     {T::iq2_s_r4, "IQ2_S_R4", 256, 82, 0},
     {T::iq4_xs_r8, "IQ4_XS_R8", 256, 136, 0},
-    {T::iq1_m_r4, "IQ1_M_R4", 32, 7, 2},   // four rows: 16 + 8 + scales 4
+    {T::iq1_m_r4, "IQ1_M_R4", 32, 7, 2},  // four rows: 16 + 8 + scales 4
     {T::bf16_r16, "BF16_R16", 1, 2, 0},
     {T::q6_0_r4, "Q6_0_R4", 32, 26, 0},
     {T::iq2_bn_r4, "IQ2_BN_R4", 64, 16, 4},

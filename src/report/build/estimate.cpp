@@ -3,6 +3,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace gpuplan {
 namespace {
@@ -18,10 +19,11 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   if (option.offer->term_months.known()) d.term_months = *option.offer->term_months;
   d.accelerator = option.accelerator->name;
   d.count = option.devices;
-  d.nodes = option.layout.pp > 1 ? option.instances : (option.offer->scope == PriceScope::instance ? option.instances : 1);
-  d.interconnect = fabric_name(option.fabric, option.layout.tp, option.layout.pp);
+  d.nodes = option.hosts;
+  if (option.layout.devices_per_replica() > 1) d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica, option.hosts_per_replica);
   d.region = option.offer->region;
-  d.country = option.offer->country.empty() ? option.provider->country : option.offer->country;
+  d.country = option.offer->country;
+  d.provider_country = option.provider->country;
   d.replicas = option.layout.dp;
   d.gpus_per_replica = option.layout.devices_per_replica();
   d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
@@ -44,9 +46,37 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.price_confidence = to_string(option.offer->confidence);
   if (option.price_age_days) d.price_age_days = static_cast<double>(*option.price_age_days);
   d.vat = to_string(option.offer->vat);
+  if (option.provider->vat_percent.known()) d.vat_percent = *option.provider->vat_percent;
+  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
   d.pareto = option.on_pareto_front;
   d.dominated_by = option.dominated_by;
   return d;
+}
+
+FilterDocument filters_of(const EstimateRequest& request) {
+  FilterDocument filters;
+  for (const Accelerator* gpu : request.accelerators) filters.gpus.emplace_back(gpu->name);
+  for (const Provider* provider : request.providers) filters.providers.emplace_back(provider->name);
+  for (const Contract contract : request.contracts) filters.contracts.emplace_back(to_string(contract));
+  if (request.count) filters.count = static_cast<double>(*request.count);
+  filters.region = request.region;
+  filters.country = request.country;
+  return filters;
+}
+
+// The rates between the currencies of the options' prices and that of the answer; none when all are the same.
+std::vector<RateDocument> rates_of(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate) {
+  std::set<std::string_view> used;
+  for (const Option& option : estimate.options) used.insert(option.offer->currency);
+  if (!used.empty()) used.insert(request.currency);
+  std::vector<RateDocument> rates;
+  if (used.size() < 2) return rates;
+  for (const std::string_view code : used) {
+    const CurrencyRate& rate = *catalog.find_currency(code);
+    const Source& source = catalog.source(rate.per_usd.source);
+    if (*rate.per_usd != 1) rates.push_back({std::string(code), *rate.per_usd, std::string(source.observed_on), std::string(source.text)});
+  }
+  return rates;
 }
 
 std::string name_option(const Option& option) {
@@ -70,10 +100,10 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   const Option& best = estimate.options.front();
   const auto any = [](const Option&) { return true; };
   const auto month = [](const Option& o) { return o.per_month; };
+  const auto requests = [](std::int64_t n) { return format_whole(static_cast<double>(n)) + (n == 1 ? " request" : " requests at once"); };
   const auto whole = [](std::int64_t n) { return format_whole(static_cast<double>(n)); };
   const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
-  changes.push_back({"load", "more than " + whole(best.max_concurrency * best.layout.dp) +
-                                 " requests at once of " + whole(estimate.request.context) + " tokens need more devices"});
+  changes.push_back({"load", "more than " + requests(best.max_concurrency * best.layout.dp) + " of " + whole(estimate.request.context) + " tokens need more devices"});
   if (estimate.longest_context) {
     changes.push_back({"context", "one sequence may grow to " + whole(*estimate.longest_context) + " tokens on these devices"});
   }
@@ -103,8 +133,10 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   d.catalog = stamp_of(catalog);
   d.currency = request.currency;
   d.vat = request.vat == VatHandling::include ? "included" : "excluded";
+  d.rates = rates_of(catalog, request, estimate);
   d.model = describe_model(catalog, request.job, estimate);
   d.job = describe_job(request.job, estimate);
+  d.filters = filters_of(request);
   d.as_of = to_string(request.as_of);
   d.sort = to_string(request.sort);
   d.hardware = describe_hardware(estimate);
@@ -139,8 +171,8 @@ MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& reques
   if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {
     const HardwareFit& fit = estimate.hardware.front();
     Explain why;
-    (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout, estimate.request},
-                           std::min(request.job.concurrency.value, fit.max_concurrency), &why);
+    (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout, estimate.request, &catalog},
+                           fit.demand, &why);
     d.explanation = why.terms();
   }
   return d;

@@ -35,9 +35,8 @@ bool mentions(std::string_view needle, std::initializer_list<Text> texts, Texts 
   return std::any_of(texts.begin(), texts.end(), holds) || std::any_of(aliases.begin(), aliases.end(), holds);
 }
 
-bool in_place(const ListFilter& filter, const Provider& provider, const Offer& offer) {
-  const Text country = offer.country.empty() ? provider.country : offer.country;
-  if (!filter.country.empty() && to_lower(country) != to_lower(filter.country)) return false;
+bool in_place(const ListFilter& filter, const Offer& offer) {
+  if (!filter.country.empty() && to_lower(offer.country) != to_lower(filter.country)) return false;
   return filter.region.empty() || to_lower(offer.region).find(to_lower(filter.region)) != std::string::npos;
 }
 
@@ -106,7 +105,7 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
     for (const Offer& offer : provider.offers) {
       const Accelerator* gpu = catalog.find_accelerator(offer.gpu);
       if (!filter.accelerators.empty() && (!gpu || !among(filter.accelerators, gpu))) continue;
-      if (!among(filter.contracts, offer.contract) || !in_place(filter, provider, offer)) continue;
+      if (!among(filter.contracts, offer.contract) || !in_place(filter, offer)) continue;
       if (!mentions(filter.text, {offer.id, offer.gpu, provider.name, provider.title}, provider.aliases)) continue;
       const auto hourly = hourly_cost(catalog, {&provider, &offer, 1, currency, vat}, nullptr);
       const double per_gpu = hourly ? hourly->total() / static_cast<double>(*offer.count) : 0;
@@ -114,7 +113,7 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
                       {cell(offer.id), cell(provider.title), cell(gpu ? gpu->name : offer.gpu), cell(offer.count, Unit::none),
                        cell(to_string(offer.contract)), hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
                        hourly ? cell(hourly->total() * hours_per_month(provider), Unit::money) : Cell{}, cell(offer.interconnect),
-                       cell(offer.region), cell(offer.country.empty() ? provider.country : offer.country), cell(to_string(offer.vat)),
+                       cell(offer.region), cell(offer.country), cell(to_string(offer.vat)),
                        cell(catalog.source(offer.price.source).observed_on), cell(to_string(offer.confidence)), Cell{offer.rankable, Unit::none},
                        cell(offer.why_not)}});
     }

@@ -100,11 +100,11 @@ std::vector<HardwareDocument> describe_hardware(const Estimate& estimate) {
       document.available = fit.rejection->available;
       document.smallest_change = fit.rejection->smallest_change;
     } else {
-      document.count = fit.layout.devices_per_replica();
+      document.count = fit.layout.devices();
       document.layout = describe_layout(fit.layout, *estimate.engine);
       document.memory = describe_memory(fit.memory, fit.max_concurrency);
       document.alone = describe_latency(*fit.alone);
-      document.loaded = describe_time(*fit.loaded, 1);
+      document.loaded = describe_time(*fit.loaded, static_cast<double>(fit.layout.dp));
     }
     all.push_back(std::move(document));
   }

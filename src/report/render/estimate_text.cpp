@@ -30,14 +30,16 @@ std::string answer(const EstimateDocument& d) {
   return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " + best.accelerator + " at " +
          best.provider_title + " (" + best.contract + ") for " + money(best.cost.per_hour, d.currency) + " an hour, " +
          money(best.cost.per_month, d.currency) + " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) +
-         " tokens/s for one user, " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
-         plural(static_cast<std::int64_t>(best.at_concurrency), "user");
+         " tokens/s for one user" +
+         (best.at_concurrency > 1 ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
+                                        plural(static_cast<std::int64_t>(best.at_concurrency), "user")
+                                  : "");
 }
 
 std::string plan_line(const OptionDocument& best) {
   return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" + format_whole(best.layout.tp) +
          (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " + best.layout.engine + "), up to " +
-         format_whole(best.concurrency_per_replica) + " users a replica, " + format_whole(best.concurrency_total) + " in all";
+         plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") + " a replica, " + format_whole(best.concurrency_total) + " in all";
 }
 
 std::string time_line(const OptionDocument& best) {
@@ -48,10 +50,29 @@ std::string time_line(const OptionDocument& best) {
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
 }
 
+std::string vat_words(const OptionDocument& option, const EstimateDocument& d) {
+  if (d.vat == "excluded") return option.vat == "included" && !option.vat_percent ? ", VAT as in the price (rate unknown)" : " without VAT";
+  return option.vat_percent || option.vat == "included" ? ", VAT included" : " without VAT (rate unknown)";
+}
+
+std::string rates_line(const EstimateDocument& d) {
+  std::string line;
+  for (const RateDocument& rate : d.rates) {
+    line += (line.empty() ? "1 USD = " : ", ") + format_significant(rate.per_usd, 4) + " " + rate.currency + " (" +
+            (rate.observed_on.empty() ? "day unknown" : rate.observed_on) + ")";
+  }
+  return line;
+}
+
+// What a table says of an option's VAT: the rate, or that nobody knows it.
+std::string vat_cell(const OptionDocument& option) {
+  return option.vat_percent ? format_shortest(*option.vat_percent) + " %" : "unknown";
+}
+
 std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
   std::string line;
   for (const CostTerm& term : best.cost.terms) line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
-  line += " = " + money(best.cost.per_month, d.currency) + " a month" + (d.vat == "included" ? ", VAT included" : " without VAT") + "; " +
+  line += " = " + money(best.cost.per_month, d.currency) + " a month" + vat_words(best, d) + "; " +
           money(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
           (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
   return line;
@@ -75,23 +96,26 @@ std::string options_table(const EstimateDocument& d, const std::vector<const Opt
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
     rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, std::to_string(o->count) + " x " + o->accelerator,
-                    o->interconnect == "-" ? std::string() : o->interconnect, format_whole(o->at_concurrency),
+                    o->interconnect, format_whole(o->at_concurrency),
                     format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
                     format_significant(o->alone.decode_tokens_per_s, 3), format_significant(o->time.output_tokens_per_s.value, 3),
                     format_significant(o->cost.per_hour, 3), format_significant(o->cost.per_month, 3),
                     format_significant(o->cost.per_1m_output_tokens, 3), o->memory.verdict,
-                    o->price_observed_on.empty() ? "unknown" : o->price_observed_on});
+                    d.vat == "included" ? vat_cell(*o) : std::string(), o->region,
+                    o->price_observed_on.empty() ? "unknown" : o->price_observed_on, o->price_confidence});
   }
-  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link", false, 3}, {"users", true, 2}, {"TTFT", true, 6},
-                       {"TPOT", true, 5}, {"tok/s 1", true, 4}, {"tok/s all", true, 1}, {d.currency + "/h", true}, {"/month", true},
-                       {"/1M out", true}, {"memory", false, 7}, {"price of"}},
+  const int latency = d.sort == "cost" ? 5 : 0;  // what the order goes by is always shown
+  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link", false, 3}, {"users", true, 2}, {"TTFT", true, latency + 1},
+                       {"TPOT", true, latency}, {"tok/s 1", true, 4}, {"tok/s all", true, 1}, {d.currency + "/h", true}, {"/month", true},
+                       {"/1M out", true}, {"memory", false, 7}, {"VAT", true, 2}, {"region", false, 9}, {"price of"}, {"by", false, 8}},
                       rows, style, "  ");
 }
 
 std::string options_title(const EstimateDocument& d, std::size_t shown) {
   std::set<std::string> providers;
   for (const OptionDocument& option : d.options) providers.insert(option.provider);
-  std::string title = "options by " + d.sort + ", prices " + (d.vat == "included" ? "with" : "without") + " VAT: " + std::to_string(shown) +
+  const std::string order = d.sort == "pareto" ? "options, the Pareto front of month and request time first" : "options by " + d.sort;
+  std::string title = order + ", prices " + (d.vat == "included" ? "with" : "without") + " VAT: " + std::to_string(shown) +
                       " of " + plural(static_cast<std::int64_t>(d.options.size()), "option") + " at " +
                       plural(static_cast<std::int64_t>(providers.size()), "provider");
   if (d.best_of_each_provider && providers.size() > 1) title += ", the best of each provider (--top 0 shows all)";
@@ -141,6 +165,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += labelled("memory", memory_line(best.memory), style);
     out += labelled("time", time_line(best), style);
     out += labelled("cost", cost_line(best, d), style);
+    if (!d.rates.empty()) out += labelled("rates", rates_line(d), style);
     const auto shown = shown_options(d);
     out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);
     out += dropped_offers(d, style);

@@ -48,6 +48,12 @@ Json job_json(const std::vector<JobValue>& job) {
   return out;
 }
 
+Json filters_json(const FilterDocument& f) {
+  const auto list = [](const std::vector<std::string>& words) { return words.empty() ? Json(nullptr) : Json(words); };
+  return {{"gpu", list(f.gpus)}, {"count", known(f.count)}, {"provider", list(f.providers)}, {"contract", list(f.contracts)},
+          {"region", text(f.region)}, {"country", text(f.country)}};
+}
+
 Json layout_json(const LayoutDocument& l) {
   return {{"tp", number(l.tp)}, {"pp", number(l.pp)}, {"dp", number(l.dp)}, {"ep", number(l.ep)}, {"cp", number(l.cp)},
           {"zero", nullptr}, {"micro_batch", nullptr}, {"recompute", nullptr}, {"engine", l.engine}};
@@ -95,7 +101,7 @@ Json cost_json(const CostDocument& c) {
 Json option_json(const OptionDocument& o) {
   return {{"rank", o.rank}, {"provider", o.provider}, {"offer", o.offer}, {"contract", o.contract}, {"term_months", known(o.term_months)},
           {"accelerator", o.accelerator}, {"count", o.count}, {"nodes", o.nodes}, {"interconnect", text(o.interconnect)},
-          {"region", text(o.region)}, {"country", text(o.country)}, {"replicas", o.replicas}, {"gpus_per_replica", o.gpus_per_replica},
+          {"region", text(o.region)}, {"country", text(o.country)}, {"provider_country", text(o.provider_country)}, {"replicas", o.replicas}, {"gpus_per_replica", o.gpus_per_replica},
           {"concurrency", {{"per_replica", number(o.concurrency_per_replica)}, {"total", number(o.concurrency_total)}}},
           {"utilization", number(o.utilization)},
           {"evidence", {{"grade", "physics"}, {"nearest_row", nullptr}, {"observed_on", nullptr}}},
@@ -106,7 +112,7 @@ Json option_json(const OptionDocument& o) {
           {"alone", latency_json(o.alone)}, {"time", time_json(o.time)}, {"cost", cost_json(o.cost)},
           {"slo", {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}}},
           {"price", {{"observed_on", text(o.price_observed_on)}, {"age_days", known(o.price_age_days)}, {"confidence", o.price_confidence},
-                     {"source", text(o.price_source)}, {"vat", o.vat}}},
+                     {"source", text(o.price_source)}, {"vat", o.vat}, {"vat_percent", known(o.vat_percent)}, {"count_basis", o.count_basis}}},
           {"pareto", o.pareto}, {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
 }
 
@@ -150,8 +156,12 @@ Json to_json(const EstimateDocument& d) {
   for (const NoticeDocument& w : d.warnings) warnings.push_back({{"id", w.id}, {"message", w.message}});
   Json changes = Json::array();
   for (const ChangeDocument& c : d.changes) changes.push_back({{"id", c.id}, {"message", c.message}});
+  Json rates = Json::array();
+  for (const RateDocument& r : d.rates) {
+    rates.push_back({{"currency", r.currency}, {"per_usd", number(r.per_usd)}, {"observed_on", text(r.observed_on)}, {"source", text(r.source)}});
+  }
   Json out = {{"schema_version", kSchemaVersion}, {"command", d.command}, {"catalog", catalog_json(d.catalog)}, {"currency", d.currency},
-              {"vat", d.vat}, {"model", model_json(d.model)}, {"job", job_json(d.job)}, {"as_of", d.as_of},
+              {"vat", d.vat}, {"rates", std::move(rates)}, {"model", model_json(d.model)}, {"job", job_json(d.job)}, {"filters", filters_json(d.filters)}, {"as_of", d.as_of},
               {"interval_level", kIntervalLevel}, {"sort", d.sort}, {"options", std::move(options)}, {"rejected", std::move(rejected)},
               {"hardware", hardware_json(d.hardware)}, {"changes", std::move(changes)}, {"warnings", std::move(warnings)}};
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);

@@ -217,9 +217,10 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
     if (!h.memory || (limit > 0 && static_cast<std::int64_t>(rows.size()) >= limit)) continue;
     std::string layout = "TP" + format_whole(h.layout.tp);
     if (h.layout.pp > 1) layout += " PP" + format_whole(h.layout.pp);
+    if (h.layout.dp > 1) layout += " x " + format_whole(h.layout.dp);
     rows.push_back({std::to_string(h.count), h.accelerator, layout, h.memory->verdict,
                     format_binary_bytes(bytes(h.memory->per_device_bytes)), format_binary_bytes(bytes(h.memory->capacity_bytes)),
-                    format_binary_bytes(bytes(h.memory->headroom_bytes)), format_whole(h.memory->max_concurrency),
+                    format_binary_bytes(bytes(h.memory->headroom_bytes)), format_whole(h.memory->max_concurrency * h.layout.dp),
                     format_seconds(seconds(h.alone->ttft_s)), format_seconds(seconds(h.alone->tpot_s)),
                     format_significant(h.alone->decode_tokens_per_s, 3), format_significant(h.loaded->output_tokens_per_s.value, 3)});
   }

@@ -1,0 +1,93 @@
+#pragma once
+/// The table of network families: which `model_type` and class names a config.json may give, and the function that turns the
+/// rest of it into an Architecture. A new family is one file with one function, and one row.
+
+#include "fields.hpp"
+
+#include <gpuplan/model/architecture.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace gpuplan {
+
+using ReadFamily = void (*)(Fields& in, Architecture& a);
+
+/// Features that mean another network in a family that does not read them.
+enum class Feature : std::uint8_t { none = 0, experts = 1, latent = 2, experts_and_latent = 3 };
+
+struct FamilyRow {
+  std::string_view name;     ///< `Architecture::family`
+  std::string_view types;    ///< values of `model_type`, a blank between
+  std::string_view classes;  ///< class names without what follows the family: `Llama` of `LlamaForCausalLM`
+  ReadFamily read;
+  bool tied;  ///< what `tie_word_embeddings` is when it is not said
+  Feature features = Feature::none;
+  bool headless_name_has_head = false;  ///< class `XModel` is the whole language model
+};
+std::span<const FamilyRow> families();
+
+/// Networks known not to be decoders that we model.
+struct OtherRow {
+  std::string_view what;  ///< `encoder-decoder transformer`
+  std::string_view types;
+  std::string_view classes;
+};
+std::span<const OtherRow> other_networks();
+
+/// Whether `word` is one of the words of `list`.
+bool has_word(std::string_view list, std::string_view word);
+
+void read_baichuan(Fields& in, Architecture& a);
+void read_bloom(Fields& in, Architecture& a);
+void read_chatglm(Fields& in, Architecture& a);
+void read_cohere(Fields& in, Architecture& a);
+void read_cohere2(Fields& in, Architecture& a);
+void read_dbrx(Fields& in, Architecture& a);
+void read_deepseek(Fields& in, Architecture& a);
+void read_deepseek_v2(Fields& in, Architecture& a);
+void read_deepseek_v3(Fields& in, Architecture& a);
+void read_ernie(Fields& in, Architecture& a);
+void read_falcon(Fields& in, Architecture& a);
+void read_gemma(Fields& in, Architecture& a);
+void read_gemma2(Fields& in, Architecture& a);
+void read_gemma3(Fields& in, Architecture& a);
+void read_glm(Fields& in, Architecture& a);
+void read_glm4(Fields& in, Architecture& a);
+void read_glm4_moe(Fields& in, Architecture& a);
+void read_gpt2(Fields& in, Architecture& a);
+void read_gpt_bigcode(Fields& in, Architecture& a);
+void read_gpt_neo(Fields& in, Architecture& a);
+void read_gpt_neox(Fields& in, Architecture& a);
+void read_gpt_oss(Fields& in, Architecture& a);
+void read_gptj(Fields& in, Architecture& a);
+void read_granite_moe(Fields& in, Architecture& a);
+void read_grok(Fields& in, Architecture& a);
+void read_internlm(Fields& in, Architecture& a);
+void read_internlm2(Fields& in, Architecture& a);
+void read_llama(Fields& in, Architecture& a);
+void read_llama4(Fields& in, Architecture& a);
+void read_minimax_m2(Fields& in, Architecture& a);
+void read_mistral(Fields& in, Architecture& a);
+void read_mixtral(Fields& in, Architecture& a);
+void read_mpt(Fields& in, Architecture& a);
+void read_nemotron(Fields& in, Architecture& a);
+void read_olmo(Fields& in, Architecture& a);
+void read_olmo2(Fields& in, Architecture& a);
+void read_olmo3(Fields& in, Architecture& a);
+void read_olmoe(Fields& in, Architecture& a);
+void read_opt(Fields& in, Architecture& a);
+void read_phi(Fields& in, Architecture& a);
+void read_phi3(Fields& in, Architecture& a);
+void read_phimoe(Fields& in, Architecture& a);
+void read_qwen(Fields& in, Architecture& a);
+void read_qwen2(Fields& in, Architecture& a);
+void read_qwen2_moe(Fields& in, Architecture& a);
+void read_qwen3(Fields& in, Architecture& a);
+void read_qwen3_moe(Fields& in, Architecture& a);
+void read_seed_oss(Fields& in, Architecture& a);
+void read_stablelm(Fields& in, Architecture& a);
+void read_starcoder2(Fields& in, Architecture& a);
+
+}  // namespace gpuplan

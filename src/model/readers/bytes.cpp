@@ -1,0 +1,156 @@
+#include "bytes.hpp"
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/base/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gpuplan {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "ByteCursor copies numbers as they are");
+
+constexpr std::size_t kBuffer = std::size_t{64} << 10;
+constexpr std::size_t kMaxQuoted = 120;
+constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec/v1";
+
+[[noreturn]] void refuse_errno(int error, const std::string& origin) {
+  if (error == ENOENT || error == ENOTDIR) refuse("input.not_found", origin, "no such file");
+  refuse("input.unreadable", origin, "cannot be read: " + std::generic_category().message(error));
+}
+
+}  // namespace
+
+void refuse(const std::string& id, const std::string& origin, std::string message, std::string expected) {
+  Problem problem;
+  problem.id = id;
+  problem.message = std::move(message);
+  problem.place = Place{origin, 0, 0};
+  problem.expected = std::move(expected);
+  throw InputError(std::move(problem));
+}
+
+std::string in_quotes(std::string_view name) {
+  std::string out = "'";
+  const bool readable = is_utf8(name);
+  for (const char c : name.substr(0, kMaxQuoted)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && (!readable || name.size() > kMaxQuoted))) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + (name.size() > kMaxQuoted ? "…'" : "'");
+}
+
+bool is_clean_name(std::string_view name, std::size_t limit) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return !name.empty() && name.size() <= limit && std::none_of(name.begin(), name.end(), is_control) && is_utf8(name);
+}
+
+FileBytes::FileBytes(const std::string& path) : ByteSource(path) {
+  if (path.empty() || path.find('\0') != std::string::npos) refuse("input.not_found", path, "no such file");
+  fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd_ < 0) refuse_errno(errno, path);
+  struct stat status = {};
+  const int error = ::fstat(fd_, &status) != 0 ? errno : 0;
+  if (error == 0 && S_ISREG(status.st_mode)) {
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    return;
+  }
+  ::close(fd_);
+  if (error != 0) refuse_errno(error, path);
+  refuse("input.unreadable", path, S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file", "a file");
+}
+
+FileBytes::~FileBytes() { ::close(fd_); }
+
+void FileBytes::read(std::uint64_t offset, char* out, std::size_t count) {
+  while (count > 0) {
+    const ssize_t got = ::pread(fd_, out, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_errno(errno, origin());
+    if (got == 0)
+      refuse("input.truncated", origin(), fmt::format("the file became shorter while it was read, at byte {}", offset));
+    offset += static_cast<std::uint64_t>(got);
+    out += got;
+    count -= static_cast<std::size_t>(got);
+  }
+}
+
+void MemoryBytes::read(std::uint64_t offset, char* out, std::size_t count) {
+  GPUPLAN_ASSERT(offset <= content_.size() && count <= content_.size() - offset, "reads stay inside the bytes");
+  if (count > 0) std::memcpy(out, content_.data() + offset, count);
+}
+
+void refuse_lfs_pointer(ByteSource& source) {
+  std::string start(std::min<std::uint64_t>(source.size(), 256), '\0');
+  source.read(0, start.data(), start.size());
+  if (!start.starts_with(kLfsPointer)) return;
+  std::string message = "is a Git LFS pointer, not the file";
+  if (const std::size_t at = start.find("\nsize "); at != std::string::npos) {
+    const std::size_t end = start.find_first_not_of("0123456789", at + 6);
+    const std::string size = start.substr(at + 6, end == std::string::npos ? end : end - at - 6);
+    if (!size.empty()) message += " of " + size + " bytes";
+  }
+  refuse("input.lfs_pointer", source.origin(), message, "the file itself: run 'git lfs pull' in its folder");
+}
+
+ByteCursor::ByteCursor(ByteSource& source, std::uint64_t limit) : source_(source), limit_(limit) {}
+
+void ByteCursor::need(std::uint64_t count, std::string_view what) const {
+  if (count > remaining()) {
+    refuse("input.truncated", origin(),
+           fmt::format("{} at byte {} needs {} bytes, past the end of the file of {} bytes", what, position_, count,
+                       source_.size()),
+           "a complete file");
+  }
+  if (position_ > limit_ || count > limit_ - position_) {
+    refuse("input.too_large", origin(),
+           fmt::format("{} at byte {} makes the header larger than {} MiB", what, position_, limit_ >> 20));
+  }
+}
+
+void ByteCursor::copy(char* out, std::size_t count, std::string_view what) {
+  need(count, what);
+  while (count > 0) {
+    const bool buffered = position_ >= buffer_start_ && position_ - buffer_start_ < buffer_.size();
+    if (!buffered) {
+      buffer_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kBuffer, remaining())));
+      buffer_start_ = position_;
+      source_.read(position_, buffer_.data(), buffer_.size());
+    }
+    const auto from = static_cast<std::size_t>(position_ - buffer_start_);
+    const std::size_t part = std::min(count, buffer_.size() - from);
+    std::memcpy(out, buffer_.data() + from, part);
+    position_ += part;
+    out += part;
+    count -= part;
+  }
+}
+
+std::string ByteCursor::text(std::uint64_t length, std::string_view what) {
+  need(length, what);
+  std::string out(static_cast<std::size_t>(length), '\0');
+  copy(out.data(), out.size(), what);
+  return out;
+}
+
+void ByteCursor::skip(std::uint64_t count, std::string_view what) {
+  need(count, what);
+  position_ += count;
+}
+
+}  // namespace gpuplan

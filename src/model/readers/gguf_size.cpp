@@ -1,0 +1,120 @@
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/model/ggml_types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gpuplan {
+namespace {
+
+using K = GgufTensorKind;
+
+constexpr std::int64_t kAlignment = 32;          // general.alignment when not stated
+constexpr std::int64_t kMetadataPerToken = 48;   // token, type, score or merge: 21 to 61 bytes in real vocabularies
+constexpr std::int64_t kMetadataPerTensor = 80;  // its entry in the header
+constexpr std::array kFusedFamilies = {"phi", "gpt-neox", "gpt-2", "falcon", "mpt", "starcoder", "qwen", "dbrx"};
+
+bool fuses_qkv(const Architecture& a) {
+  return std::find(kFusedFamilies.begin(), kFusedFamilies.end(), std::string_view(a.family)) != kFusedFamilies.end();
+}
+
+constexpr std::pair<std::string_view, GgufTensorKind> kKinds[] = {
+    {"embedding", K::token_embedding},
+    {"head", K::output},
+    {"attention.q", K::attention_q},
+    {"attention.k", K::attention_k},
+    {"attention.v", K::attention_v},
+    {"attention.output", K::attention_output},
+    {"attention.q_a", K::latent_q},
+    {"attention.q_b", K::latent_q},
+    {"attention.kv_a", K::latent_kv},
+    {"gate_up", K::ffn_up},
+    {"down", K::ffn_down},
+};
+
+/// What a group is in a GGUF file, by the last part of its name; unquantized for all that stays F32.
+GgufTensorKind kind_of(const TensorGroup& group, const Architecture& a) {
+  const bool quantized = group.is_linear() || group.role == TensorRole::embedding || group.role == TensorRole::head;
+  if (!quantized || group.columns == 1) return K::unquantized;
+  const std::string_view name = group.name;
+  for (const auto& [part, kind] : kKinds) {
+    const bool ends = name == part || (name.ends_with(part) && name[name.size() - part.size() - 1] == '.');
+    if (!ends) continue;
+    const bool fused = kind == K::attention_q || kind == K::attention_k || kind == K::attention_v;
+    return fused && fuses_qkv(a) ? K::attention_qkv : kind;
+  }
+  return K::ffn_up;  // a linear that the rules do not know takes the base type, as this kind mostly does
+}
+
+/// Tensors of one shape in a layer (or outside the layers).
+struct Piece {
+  GgufTensorKind kind;
+  std::int64_t rows;  ///< of all its tensors
+  std::int64_t columns;
+};
+
+std::vector<Piece> pieces_of(const TensorGroup& g, const Architecture& a) {
+  const std::int64_t per_layer = g.count / std::max<std::int64_t>(1, g.layers);
+  if (g.name.ends_with("attention.kv_b")) {  // stored as its key and value halves, the key half transposed
+    return {{K::latent_kv, a.heads * a.kv_lora_rank * per_layer, a.qk_nope_head_dim},
+            {K::latent_v, a.heads * a.v_head_dim * per_layer, a.kv_lora_rank}};
+  }
+  const GgufTensorKind kind = kind_of(g, a);
+  if (g.columns == 1) return {{kind, per_layer, g.rows}};
+  return {{kind, per_layer * g.rows, g.columns}};
+}
+
+std::int64_t padded(std::int64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::int64_t group_size(const TensorGroup& g, const Architecture& a, GgmlFileType file_type, const MixModel& model) {
+  const bool expert = g.role == TensorRole::expert;
+  const bool shared = g.role == TensorRole::shared_expert;
+  // Plain MLPs stand first, as far as an architecture tells.
+  const std::int64_t first = expert || shared ? a.dense_layers : 0;
+  const std::int64_t step = a.shared_experts > 0 && (expert || shared) ? 2 : 1;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, g.layers); ++i) {
+    for (const Piece& piece : pieces_of(g, a)) {
+      MixTensor tensor;
+      tensor.kind = piece.kind;
+      tensor.layer = first + i;
+      tensor.order = first + i * step + (shared ? 1 : 0);
+      tensor.columns = piece.columns;
+      tensor.expert = expert;
+      tensor.shared_expert = shared;
+      total += padded(piece.rows * row_size(mix_type(file_type, tensor, model), piece.columns));
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+MixModel mix_model(const Architecture& a) {
+  MixModel model;
+  model.layers = a.layers;
+  model.experts = a.experts;
+  model.heads_per_kv_head = a.kv_heads > 0 && !a.has_latent_attention() ? a.heads / a.kv_heads : 1;
+  model.tied_embeddings = a.tied_embeddings;
+  model.falcon = a.family == "falcon";
+  return model;
+}
+
+Bytes gguf_file_bytes(const Architecture& a, std::span<const TensorGroup> tensors, GgmlFileType file_type) {
+  const MixModel model = mix_model(a);
+  std::int64_t total = a.vocab * kMetadataPerToken;
+  for (const TensorGroup& g : tensors) {
+    total += group_size(g, a, file_type, model) + std::max<std::int64_t>(1, g.layers) * kMetadataPerTensor;
+  }
+  return bytes(static_cast<double>(total));
+}
+
+Bytes gguf_file_bytes(std::span<const TensorGroup> tensors, double bits_per_weight) {
+  return bytes(static_cast<double>(parameters(tensors)) * bits_per_weight / 8);
+}
+
+}  // namespace gpuplan

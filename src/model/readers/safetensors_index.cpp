@@ -1,0 +1,160 @@
+#include "safetensors.hpp"
+
+#include "header_json.hpp"
+
+#include <gpuplan/base/reader.hpp>
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/model/safetensors.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+
+namespace gpuplan {
+namespace {
+
+constexpr std::size_t kMaxShards = 10000;
+constexpr std::size_t kMaxName = 4096;
+constexpr double kExact = 9007199254740992.0;  // 2^53: a whole number written as a float is exact up to here
+
+/// A file beside the index or below it, and nothing else.
+bool stays_inside(std::string_view name) {
+  if (!is_clean_name(name, kMaxName) || name.front() == '/' || name.find('\\') != std::string_view::npos) return false;
+  while (true) {
+    const std::size_t slash = name.find('/');
+    const std::string_view part = name.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    name.remove_prefix(slash + 1);
+  }
+}
+
+class IndexVisitor : public JsonVisitor {
+ public:
+  IndexVisitor(const std::string& origin, bool with_shards) : origin_(origin), with_shards_(with_shards) {}
+  WeightMap map;
+  bool has_weight_map = false;
+
+  void visit(const std::vector<std::string>& keys, const JsonValue& value) override {
+    if (keys.empty() && value.kind != JsonValue::Kind::object) bad("the index", "is not an object");
+    if (keys.size() == 2 && keys[0] == "metadata" && keys[1] == "total_size") size(value);
+    if (keys.empty() || keys[0] != "weight_map") return;
+    if (keys.size() == 1) {
+      if (value.kind != JsonValue::Kind::object) bad("'weight_map'", "is not an object");
+      has_weight_map = true;
+    } else if (with_shards_) {
+      shard(keys, value);
+    }
+  }
+
+ private:
+  void size(const JsonValue& value) {
+    if (value.kind == JsonValue::Kind::null) return;
+    if (value.kind == JsonValue::Kind::whole && !value.is_negative) {
+      map.total_size = value.whole;
+    } else if (value.kind == JsonValue::Kind::number && value.number >= 0 && value.number <= kExact &&
+               value.number == static_cast<double>(static_cast<std::int64_t>(value.number))) {
+      map.total_size = static_cast<std::int64_t>(value.number);  // 34148369344.0 is found in the wild
+    } else {
+      bad("'total_size'", "is no number of bytes");
+    }
+  }
+
+  void shard(const std::vector<std::string>& keys, const JsonValue& value) {
+    if (keys.size() != 2 || value.kind != JsonValue::Kind::text)
+      bad(in_quotes(key_path(keys)), "is not the name of a file");
+    if (!is_clean_name(keys[1], kMaxName)) bad(in_quotes(keys[1]), "is no name of a tensor");
+    if (!stays_inside(value.text)) {
+      refuse("input.bad_path", origin_, in_quotes(keys[1]) + " is said to be in " + in_quotes(value.text),
+             "a file in the index's own folder");
+    }
+    const auto [found, is_new] = numbers_.try_emplace(std::string(value.text), map.shards.size());
+    if (is_new) map.shards.emplace_back(value.text);
+    if (map.shards.size() > kMaxShards) {
+      refuse("input.too_large", origin_, fmt::format("the index names more than {} files", kMaxShards));
+    }
+    map.tensors.emplace_back(keys[1], found->second);
+  }
+
+  [[noreturn]] void bad(const std::string& what, std::string_view how) const {
+    refuse("input.bad_value", origin_, what + " " + std::string(how), "an index with metadata and weight_map");
+  }
+
+  const std::string& origin_;
+  bool with_shards_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+WeightMap read_weight_map(const std::string& path, bool with_shards) {
+  {
+    FileBytes source(path);
+    refuse_lfs_pointer(source);
+  }
+  return parse_weight_map(read_text_file(path), path, with_shards);
+}
+
+/// The header of a shard; a missing one says which and for what.
+StoredTensors read_shard(const std::string& index, const std::string& shard) {
+  const std::filesystem::path path = std::filesystem::path(index).parent_path() / shard;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    refuse("input.missing_shard", index, "the shard " + in_quotes(shard) + " is not there", path.string());
+  }
+  return read_safetensors_header(path.string());
+}
+
+using TensorsByName = std::unordered_map<std::string, StoredTensor>;
+
+/// Shard by shard, so that only the tensors the index names are kept.
+void collect(const std::string& index, const WeightMap& map, std::vector<StoredTensor>& out) {
+  std::vector<std::vector<std::size_t>> wanted(map.shards.size());
+  for (std::size_t i = 0; i < map.tensors.size(); ++i) wanted[map.tensors[i].second].push_back(i);
+  out.resize(map.tensors.size());
+  for (std::size_t s = 0; s < map.shards.size(); ++s) {
+    TensorsByName held;
+    for (StoredTensor& t : read_shard(index, map.shards[s]).tensors) {
+      std::string name = t.name;
+      held.emplace(std::move(name), std::move(t));
+    }
+    for (const std::size_t i : wanted[s]) {
+      const auto found = held.find(map.tensors[i].first);
+      if (found == held.end()) {
+        refuse("input.missing", index,
+               in_quotes(map.tensors[i].first) + " is not in its shard " + in_quotes(map.shards[s]),
+               "an index that belongs to these files");
+      }
+      out[i] = std::move(found->second);
+    }
+  }
+}
+
+}  // namespace
+
+WeightMap parse_weight_map(std::string_view text, const std::string& origin, bool with_shards) {
+  IndexVisitor visitor(origin, with_shards);
+  walk_json(text, origin, visitor);
+  if (with_shards && !visitor.has_weight_map)
+    refuse("input.missing", origin, "the index has no 'weight_map'", "weight_map");
+  return std::move(visitor.map);
+}
+
+ShardedTensors read_safetensors_index(const std::string& path) {
+  const WeightMap map = read_weight_map(path, true);
+  ShardedTensors out;
+  out.stored.format = "safetensors";
+  out.shards = static_cast<std::int64_t>(map.shards.size());
+  out.stated_size = map.total_size;
+  collect(path, map, out.stored.tensors);
+  return out;
+}
+
+std::int64_t read_pytorch_index_size(const std::string& path) {
+  const WeightMap map = read_weight_map(path, false);
+  if (!map.total_size) refuse("input.missing", path, "the index does not say 'total_size'", "metadata: total_size");
+  return *map.total_size;
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,239 @@
+#include "model/families/family.hpp"
+
+#include <gpuplan/base/reader.hpp>
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/model/config.hpp>
+#include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/model/tensors.hpp>
+
+#include "catalogues.hpp"
+#include "catch.hpp"
+#include "csv_table.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace gpuplan {
+namespace {
+
+std::string fixture(const std::string& name) {
+  return std::string(GPUPLAN_SOURCE_DIR) + "/tests/data/configs/families/" + name + ".json";
+}
+
+std::string real_file(const std::string& name) {
+  return (std::filesystem::path(GPUPLAN_SOURCE_DIR) / ".." / "shared" / "real" / name).string();
+}
+
+double kv(const Architecture& a) { return kv_bytes_per_token(a, bytes(2)) / bytes(1); }
+
+/// Published differences between a config and the preset of that name.
+double known_difference(const std::string& preset) {
+  // The checkpoint stores its head although its config ties it to the embedding: 65024 x 14848.
+  return preset == "falcon-180b" ? 965476352.0 : 0.0;
+}
+
+void check_against(const ModelPreset& preset, const ModelConfig& config) {
+  CAPTURE(preset.name);
+  const Architecture wanted = architecture_of(preset);
+  const double counted = static_cast<double>(config.decoder_parameters) + known_difference(std::string(preset.name));
+  CHECK(counted == static_cast<double>(parameters(tensors_of(wanted))));
+  CHECK(kv(*config.decoder) == kv(wanted));
+  CHECK(config.decoder->windowed_layers == wanted.windowed_layers);
+  CHECK(config.decoder->window == wanted.window);
+  CHECK(config.decoder->layers == wanted.layers);
+  CHECK(config.decoder->experts_per_token == wanted.experts_per_token);
+  CHECK(config.decoder->parallel_blocks == wanted.parallel_blocks);
+}
+
+struct Published {
+  const char* name;  // of the fixture, and of a preset where there is one
+  std::int64_t parameters;
+};
+// Without a remark the count is that of data/models.yaml.
+constexpr Published kPublished[] = {
+    {"llama-3.1-8b", 8030261248LL},
+    {"llama-3.2-1b", 1235814400LL},
+    {"exaone-3.0-7.8b", 7818448896LL},  // published, from memory
+    {"granite-3.1-8b", 8170848256LL},   // published, from memory
+    {"smollm3-3b", 3075098624LL},       // published, from memory
+    {"seed-oss-36b", 36151104512LL},    // published, from memory
+    {"ernie-4.5-0.3b", 360748032LL},    // published, from memory
+    {"llama-4-maverick", 400711848960LL},
+    {"mistral-7b", 7241732096LL},
+    {"mixtral-8x7b", 46702792704LL},
+    {"qwen-7b", 7721324544LL},
+    {"qwen2.5-7b", 7615616512LL},
+    {"qwen1.5-moe-a2.7b", 14315784192LL},  // published, from memory
+    {"qwen3-0.6b", 596049920LL},
+    {"qwen3-30b-a3b", 30532122624LL},
+    {"gemma-2b", 2506172416LL},
+    {"gemma-2-9b", 9241705984LL},
+    {"gemma-3-1b", 999885952LL},
+    {"phi-2", 2779683840LL},
+    {"phi-3-mini-4k", 3821079552LL},
+    {"phi-3.5-moe", 41873153344LL},  // published, from memory
+    {"falcon-7b", 6921720704LL},
+    {"falcon-40b", 41303293952LL},
+    {"gpt2", 124439808LL},
+    {"wizardcoder-15b", 15517462528LL},
+    {"gpt-neo-125m", 125198592LL},
+    {"gpt-neox-20b", 20554567680LL},
+    {"gpt-j-6b", 6050882784LL},
+    {"gpt-oss-20b", 20914757184LL},
+    {"opt-6.7b", 6658473984LL},
+    {"bloom-560m", 559214592LL},     // shared/facts/models.csv
+    {"bloom-176b", 176247271424LL},  // safetensors total_size / 2
+    {"mpt-7b", 6649286656LL},
+    {"deepseek-moe-16b", 16375728128LL},  // published, from memory
+    {"deepseek-v2-lite", 15706484224LL},
+    {"deepseek-v3", 671026419200LL},
+    {"kimi-k2", 1026408232448LL},
+    {"glm-4-9b", 9399951360LL},
+    {"glm-4-9b-hf", 9399951360LL},
+    {"glm-4-9b-0414", 9400279040LL},  // published, from memory
+    {"glm-4.5", 352797829024LL},
+    {"command-r-plus", 103810674688LL},
+    {"command-r7b", 8028033024LL},  // published, from memory
+    {"dbrx", 131596523520LL},
+    {"olmo-7b", 6888095744LL},  // published, from memory
+    {"olmo-2-7b", 7298617344LL},
+    {"olmo-3-7b", 7298011136LL},             // published, from memory
+    {"olmoe-1b-7b", 6919161856LL},           // published, from memory
+    {"granite-3.1-1b-a400m", 1334628352LL},  // published, from memory
+    {"grok-1", 315684820992LL},
+    {"minimax-m2", 228689764864LL},  // published, from memory, without prediction layers
+    {"starcoder2-3b", 3030371328LL},
+    {"stablelm-3b", 2795443200LL},
+    {"stablelm-2-1.6b", 1644515328LL},  // published, from memory
+    {"internlm-7b", 7321948160LL},      // arithmetic: LLaMA-7B with 103168 words and four biases a layer
+    {"internlm2.5-7b", 7737708544LL},
+    {"baichuan2-7b", 7505973248LL},
+    {"minitron-4b",
+     4190509056LL},  // arithmetic: 2*256000*3072 + 32*(2*3072*3072 + 2*1024*3072 + 2*3072*9216 + 4*3072) + 2*3072
+};
+
+}  // namespace
+
+TEST_CASE("families: a config alone gives the published number of parameters", "[model]") {
+  for (const Published& row : kPublished) {
+    CAPTURE(row.name);
+    const ModelConfig config = read_model_config_file(fixture(row.name));
+    REQUIRE(config.decoder);
+    CHECK(config.decoder_parameters == row.parameters);
+    CHECK(parameters(tensors_of(*config.decoder)) == row.parameters);
+    CHECK(config.warnings.empty());
+    CHECK(config.text_part.empty());
+  }
+}
+
+TEST_CASE("families: what a config gives is what its preset says", "[model]") {
+  for (const Published& row : kPublished) {
+    const ModelPreset* preset = testing::built_in().find_model(row.name);
+    if (preset) check_against(*preset, read_model_config_file(fixture(row.name)));
+  }
+}
+
+TEST_CASE("families: every one has a fixture, and no name belongs to two", "[model]") {
+  std::set<std::string> read;
+  for (const Published& row : kPublished) read.insert(read_model_config_file(fixture(row.name)).decoder->family);
+  std::set<std::string> names;
+  const auto take_words = [&](std::string_view words, const std::string& kind) {
+    for (const std::string& word : split(words, ' ')) {
+      CAPTURE(kind, word);
+      CHECK(names.insert(kind + word).second);
+    }
+  };
+  for (const FamilyRow& row : families()) {
+    CAPTURE(row.name);
+    CHECK(read.contains(std::string(row.name)));
+    take_words(row.types, "type ");
+    take_words(row.classes, "class ");
+  }
+  for (const OtherRow& row : other_networks()) {
+    CAPTURE(row.what);
+    take_words(row.types, "type ");
+    take_words(row.classes, "class ");
+  }
+}
+
+TEST_CASE("families: MLA counts as published", "[model]") {
+  const ModelConfig config = read_model_config_file(fixture("deepseek-v3"));
+  CHECK(active_parameters(*config.decoder) == 37552297472);
+  CHECK(kv(*config.decoder) == 61 * 576 * 2);
+  CHECK(config.weights_scheme == "fp8-block");
+  REQUIRE(config.not_modelled.size() == 1);
+  CHECK(config.not_modelled[0].find("multi-token prediction") != std::string::npos);
+}
+
+TEST_CASE("families: every config seen in the wild is read or said not to be modelled", "[model]") {
+  int decoders = 0;
+  int others = 0;
+  for (const testing::CsvRow& row : testing::csv_table(real_file("INDEX.csv"))) {
+    const std::string& kind = row.at("kind");
+    if (kind != "hf-config" && kind != "hf-config-reduced" && kind != "diffusers-config") continue;
+    CAPTURE(row.at("path"));
+    const ModelConfig config = read_model_config_file(real_file(row.at("path")));
+    CHECK((config.decoder || !config.not_modelled.empty()));
+    if (!config.decoder) {
+      ++others;
+      CHECK(config.decoder_parameters == 0);
+      continue;
+    }
+    ++decoders;
+    CHECK(kind != "diffusers-config");
+    CHECK(config.decoder_parameters > 0);
+    CHECK(kv(*config.decoder) > 0);
+    CHECK(check_architecture(*config.decoder).empty());
+    for (const char* other :
+         {"T5", "Bert", "Whisper", "Florence", "Mamba", "NemotronH", "Qwen3_5", "CLIP", "OpenMoe"}) {
+      CHECK(config.architecture_class.find(other) == std::string::npos);
+    }
+  }
+  if (decoders + others == 0) return;  // the files are not shipped
+  CHECK(decoders + others == 288);
+  CHECK(decoders == 186);
+}
+
+TEST_CASE("families: real files of quantizers beside the real configs", "[model]") {
+  for (const testing::CsvRow& row : testing::csv_table(real_file("INDEX.csv"))) {
+    const std::string path = row.at("path");
+    const std::string file = std::filesystem::path(path).filename().string();
+    const std::size_t dashes = file.rfind("--");
+    if (path.rfind("quant-configs/", 0) != 0 || dashes == std::string::npos) continue;
+    const std::string config = real_file("configs/" + file.substr(0, dashes) + ".json");
+    const bool is_modelopt = file.ends_with("--hf_quant_config.json");
+    if (!is_modelopt || !std::filesystem::exists(config)) continue;
+    CAPTURE(path);
+    const testing::Folder folder;
+    const std::string read = folder.write("config.json", read_text_file(config));
+    (void)folder.write("hf_quant_config.json", read_text_file(real_file(path)));
+    const ModelConfig found = read_model_config_file(read);
+    CHECK(found.weights_scheme == (file.find("NVFP4") != std::string::npos ? "nvfp4" : "fp8"));
+    CHECK(found.kv_format == "fp8");
+  }
+}
+
+TEST_CASE("families: real configs of presets give the presets", "[model]") {
+  int compared = 0;
+  for (const testing::CsvRow& row : testing::csv_table(real_file("INDEX.csv"))) {
+    if (row.at("kind") != "hf-config") continue;
+    const std::string name = std::filesystem::path(row.at("path")).stem().string();
+    const std::size_t dashes = name.find("--");
+    if (dashes == std::string::npos) continue;
+    const std::string model = name.substr(dashes + 2);
+    const ModelPreset* preset = testing::built_in().find_model(name.substr(0, dashes) + "/" + model);
+    if (!preset) preset = testing::built_in().find_model(model);
+    if (!preset) continue;
+    const ModelConfig config = read_model_config_file(real_file(row.at("path")));
+    CAPTURE(row.at("path"));
+    REQUIRE(config.decoder);
+    check_against(*preset, config);
+    ++compared;
+  }
+  CHECK((compared == 0 || compared >= 25));
+}
+
+}  // namespace gpuplan
