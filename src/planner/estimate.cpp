@@ -154,7 +154,8 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   if (best.memory.verdict == FitVerdict::tight) {
     warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
   }
-  if (best.price_age_days && *best.price_age_days > 90) {
+  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
+  if (best.price_age_days && *best.price_age_days > kOldPriceDays) {
     warnings.push_back({"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
   }
   if (best.offer->confidence != Confidence::published) {

@@ -7,9 +7,11 @@
 #include "catalogues.hpp"
 #include "catch.hpp"
 #include "csv_table.hpp"
+#include "model/reference_table.hpp"
 
 #include <cstdlib>
 #include <set>
+#include <span>
 #include <string>
 
 namespace gpuplan::testing {
@@ -27,7 +29,38 @@ const std::set<std::string>& unresolved() {
   return names;
 }
 
+struct Total {
+  int stated = 0;
+  double sum = 0;
+};
+
+// How many records state a field, and what they add up to.
+template <class R>
+Total total_of(std::span<const R> records, const std::string& field) {
+  Total total;
+  for (const R& record : records) {
+    for (const ShownField& shown : fields_of(record)) {
+      if (shown.name != field) continue;
+      ++total.stated;
+      total.sum += std::stod(shown.value);
+    }
+  }
+  return total;
+}
+
 }  // namespace
+
+// The counts and sums were computed from the collected tables, not from data/*.yaml: a figure that is lost, doubled, put in a
+// wrong column or scaled moves them.
+TEST_CASE("facts: fields add up to what was collected", "[catalog]") {
+  for (const auto& row : reference_table("catalogue_sums.csv")) {
+    const Total total = row.at("records") == "nodes" ? total_of(built_in().nodes(), row.at("field"))
+                                                     : total_of(built_in().accelerators(), row.at("field"));
+    CAPTURE(row.at("records"), row.at("field"));
+    CHECK(total.stated == std::stoi(row.at("stated")));
+    CHECK(total.sum == Approx(std::stod(row.at("sum"))).epsilon(1e-9));
+  }
+}
 
 TEST_CASE("facts: every accelerator of the table resolves to one record by name and aliases", "[catalog]") {
   std::set<const Accelerator*> seen;
