@@ -1,5 +1,5 @@
 set(GPUPLAN_PERF_SOURCES
-  roofline.cpp
+  ceilings.cpp
   serving.cpp
   workload.cpp
 )

@@ -204,24 +204,34 @@ Parsed<SortBy> parse_sort(std::string_view text) {
                               "input.unknown_name");
 }
 
-Estimate fit_job(const Catalog& catalog, const EstimateRequest& request) {
+namespace {
+
+Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
   Estimate estimate;
   estimate.model = serve_model(catalog, request.job, estimate.preset);
   estimate.engine = &require_engine(catalog, request.job);
   estimate.request = request_shape(request.job);
   check(catalog, request, *estimate.preset);
-  HardwareTable table(catalog, request, estimate.model, *estimate.engine);
+  HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   estimate.hardware = fit_hardware(catalog, request, table);
-  time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, Ceilings(catalog), estimate.hardware);
+  time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, ceilings, estimate.hardware);
+  return estimate;
+}
+
+}  // namespace
+
+Estimate fit_job(const Catalog& catalog, const EstimateRequest& request) {
+  Estimate estimate = fit_job_within(catalog, request, Ceilings(catalog));
   estimate.warnings = warnings_of(catalog, request, estimate);
   return estimate;
 }
 
 Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
-  Estimate estimate = fit_job(catalog, request);
+  const Ceilings ceilings(catalog);
+  Estimate estimate = fit_job_within(catalog, request, ceilings);
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
-  HardwareTable table(catalog, request, estimate.model, *estimate.engine);
-  estimate.options = plan_offers(catalog, request, job, Ceilings(catalog), table, estimate.rejected);
+  HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
+  estimate.options = plan_offers(catalog, request, job, ceilings, table, estimate.rejected);
   rank_options(estimate.options, request.sort);
   if (!estimate.options.empty()) {
     const Option& best = estimate.options.front();
@@ -233,10 +243,11 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
 
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
                     Explain& why) {
-  HardwareTable table(catalog, request, estimate.model, *estimate.engine);
+  const Ceilings ceilings(catalog);
+  HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, &why);
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
-  (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, Ceilings(catalog), &why);
+  (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, ceilings, &why);
   (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
 }
 

@@ -6,8 +6,9 @@ namespace gpuplan {
 
 RequestShape request_shape(const JobSpec& job) { return {job.context.value, job.input.value, job.output.value}; }
 
-HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine)
-    : catalog_(catalog), model_(model), engine_(engine), ceilings_(catalog), request_(request_shape(request.job)) {
+HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine,
+                             const Ceilings& ceilings)
+    : catalog_(catalog), model_(model), engine_(engine), ceilings_(ceilings), request_(request_shape(request.job)) {
   for (const NodeDesign& node : catalog.nodes()) {
     for (const Text name : node.accelerators) {
       std::int64_t& most = per_host_[std::string(name)];

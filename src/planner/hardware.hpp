@@ -17,7 +17,8 @@ struct LayoutFit {
 
 class HardwareTable {
  public:
-  HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine);
+  HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine,
+                const Ceilings& ceilings);
 
   // Why an accelerator cannot run the job at all, whatever the number; found on first use.
   const std::optional<Rejection>& rejection(const Accelerator& accelerator);
@@ -37,7 +38,7 @@ class HardwareTable {
   const Catalog& catalog_;
   const ServedModel& model_;
   const Engine& engine_;
-  Ceilings ceilings_;
+  const Ceilings& ceilings_;
   RequestShape request_;
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
   std::map<const Accelerator*, std::optional<Rejection>> rejections_;
