@@ -50,8 +50,8 @@ Outcome run_models(const Options& options, const Environment& environment);
 Outcome run_offers(const Options& options, const Environment& environment);
 Outcome run_providers(const Options& options, const Environment& environment);
 
-// The catalogue with the layers that the environment and --catalog name.
-Catalog load_layers(const Options& options, const Environment& environment);
+// The catalogue with the layers that the environment and --catalog name; folders that cannot be listed are told in `notices`.
+Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices);
 
 std::string help_text(const Command* command);
 std::string man_page();

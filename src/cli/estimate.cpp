@@ -13,9 +13,9 @@ constexpr int kNoPlan = 3;
 }  // namespace
 
 Outcome run_estimate(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
-  const EstimateRequest request = resolve_request(catalog, options, environment, outcome.notices);
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
+  const EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
   const Estimate estimate = make_estimate(catalog, request);
   EstimateDocument document = report_estimate(catalog, request, estimate, options.explain);
   if (options.top) {
@@ -31,9 +31,9 @@ Outcome run_estimate(const Options& options, const Environment& environment) {
 }
 
 Outcome run_memory(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
-  EstimateRequest request = resolve_request(catalog, options, environment, outcome.notices);
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
+  const EstimateRequest request = resolve_request(catalog, options, environment, Prices::unused, outcome.notices);
   const Estimate estimate = fit_job(catalog, request);
   MemoryReport document = report_memory(catalog, request, estimate, options.explain);
   document.shown_rows = options.top.value_or(0);

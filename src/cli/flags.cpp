@@ -26,14 +26,30 @@ Outcome take_text(std::string_view text, std::string& into) {
   return take(parse_text(text), [&](const std::string& value) { into = value; });
 }
 
+// A filter of nothing would be no filter.
+Outcome refuse_empty(const std::vector<std::string>& parts, std::string_view text) {
+  if (!parts.empty()) return std::nullopt;
+  return Problem{"input.bad_value", "no name in '" + std::string(text) + "'", std::nullopt, "one or more names, with commas between them", {}, {}};
+}
+
+// Names may hold commas: the text is taken apart where the catalogue is known.
+Outcome take_gpus(std::string_view text, std::vector<std::string>& into) {
+  if (auto problem = refuse_empty(split(text, ','), text)) return problem;
+  into.emplace_back(text);
+  return std::nullopt;
+}
+
 Outcome take_list(std::string_view text, std::vector<std::string>& into) {
-  return take(parse_text(text), [&](const std::string& value) {
-    for (auto& part : split(value, ',')) into.push_back(std::move(part));
-  });
+  auto parts = split(text, ',');
+  if (auto problem = refuse_empty(parts, text)) return problem;
+  for (auto& part : parts) into.push_back(std::move(part));
+  return std::nullopt;
 }
 
 Outcome take_contracts(std::string_view text, std::vector<Contract>& into) {
-  for (const auto& part : split(text, ',')) {
+  const auto parts = split(text, ',');
+  if (auto problem = refuse_empty(parts, text)) return problem;
+  for (const auto& part : parts) {
     if (auto problem = take(parse_contract(part), [&](Contract value) { into.push_back(value); })) return problem;
   }
   return std::nullopt;
@@ -52,7 +68,10 @@ Parsed<E> one_of(std::string_view text, const std::array<std::pair<std::string_v
 }
 
 Outcome take_country(std::string_view text, std::string& into) {
-  if (text.size() != 2) return Problem{"input.bad_value", "bad country '" + std::string(text) + "'", std::nullopt, "two letters, such as RU or DE", {}, {}};
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (text.size() != 2 || !is_letter(text[0]) || !is_letter(text[1])) {
+    return Problem{"input.bad_value", "bad country '" + std::string(text) + "'", std::nullopt, "two letters, such as RU or DE", {}, {}};
+  }
   into = text;
   return std::nullopt;
 }
@@ -70,7 +89,7 @@ constexpr std::string_view kFiles = "files";
 constexpr std::string_view kProgram = "the program";
 
 constexpr Flag kFlags[] = {
-    {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models')", "", true, kJob,
+    {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -", "", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); }); }},
     {"job", 0, "KIND", "what is to be done: serve", "serve", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
@@ -89,13 +108,13 @@ constexpr Flag kFlags[] = {
     {"engine", 0, "NAME", "the inference engine", "vllm", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); }); }},
     {"gpu", 0, "NAME[,…]", "only these accelerators; a family's name selects all its members", "", true, kChoice,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.gpus.push_back(v); }); }},
+     [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},
     {"count", 0, "N", "exactly so many accelerators in all", "", true, kChoice,
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
-     [](Options& o, std::string_view t) { return take_list(t, o.providers); }},
+     [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
     {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless", "", true, kChoice,
-     [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }},
+     [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }, true},
     {"region", 0, "TEXT", "only regions whose name holds this", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_text(t, o.region); }},
     {"country", 0, "CODE", "only offers in this country, two letters", "", true, kChoice,
@@ -115,9 +134,9 @@ constexpr Flag kFlags[] = {
     {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},
     {"assert", 0, "EXPR", "exit with 4 unless this holds, e.g. 'best.cost.per_hour<=10'; may be repeated", "", true, kAnswer,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); }); }},
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); }); }, true},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); }); }},
+     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); }); }, true},
     {"file", 'f', "FILE", "read flags from a job file (YAML or JSON; keys are the flags' names; - is standard input)", "", false, kFiles,
      [](Options& o, std::string_view t) { return take_text(t, o.job_file); }},
     {"output-file", 'o', "FILE", "write the result there instead of standard output", "", false, kFiles,

@@ -22,6 +22,7 @@ struct Flag {
   bool in_file = true;        ///< may stand in a job file
   std::string_view group;     ///< heading in help
   ApplyFlag apply;
+  bool repeats = false;  ///< takes several values: given again, or a list in a job file
 };
 
 std::span<const Flag> flags();

@@ -17,9 +17,17 @@ constexpr std::pair<std::string_view, std::string_view> kStatuses[] = {
     {"4", "an assertion did not hold"},
 };
 
+constexpr std::string_view kRepeating =
+    "A flag that is given again counts as it was given last, unless its help says that it may be repeated or its value is a list; there may be only one "
+    "job file. What the command line says goes over the job file.";
+
+constexpr std::string_view kFilesRules =
+    "Names may also end in .yml; hidden files, folders, pipes and devices are passed over. A folder that is not there is no layer, one that cannot be "
+    "listed is told on standard error and left out, and a file that cannot be read is an error.";
+
 constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"/etc/gpuplan/*.yaml", "facts of this machine, over the built-in ones"},
-    {"$XDG_CONFIG_HOME/gpuplan/*.yaml", "facts of the user (~/.config/gpuplan where unset)"},
+    {"$XDG_CONFIG_HOME/gpuplan/*.yaml", "facts of the user (~/.config/gpuplan where unset or not absolute)"},
     {".gpuplan/*.yaml", "facts of the project in the current folder"},
 };
 
@@ -63,6 +71,7 @@ std::string overview() {
   out += paragraph("Plans accelerators, time and cost for machine-learning workloads, from facts and physics, and shows where every number came from.");
   out += "\ncommands\n";
   for (const Command& command : commands()) out += entry(std::string(command.name), command.summary, 14);
+  out += "\n" + paragraph(kRepeating);
   out += "\n" + paragraph("'gpuplan help COMMAND' explains one. 'gpuplan --version' prints the version.") + "\nexample\n  " +
          std::string(commands().front().examples.front()) + "\n";
   return out;
@@ -129,12 +138,13 @@ std::string man_page() {
       out += ".\n";
     }
   }
-  out += ".SH FLAGS\n";
+  out += ".SH FLAGS\n" + roff(kRepeating) + "\n";
   for (const Flag& flag : flags()) out += man_flag(flag);
   out += ".SH EXIT STATUS\n";
   for (const auto& [status, meaning] : kStatuses) out += ".TP\n.B " + std::string(status) + "\n" + roff(meaning) + "\n";
   out += ".SH FILES\n";
   for (const auto& [file, meaning] : kFiles) out += ".TP\n.I " + roff(file) + "\n" + roff(meaning) + "\n";
+  out += ".PP\n" + roff(kFilesRules) + "\n";
   out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour, whatever the terminal\n.TP\n.B COLUMNS\nwidth of prose and tables; unset: that of the terminal, and whole tables in a pipe\n";
   out += ".SH EXAMPLES\n.nf\n";
   for (const Command& command : commands()) {

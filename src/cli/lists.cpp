@@ -21,8 +21,8 @@ bool asks_to_show(const Options& options) { return !options.words.empty() && opt
                            "a name or alias from the catalogue", std::move(nearest), {}});
 }
 
-ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& outcome) {
-  ListFilter filter = resolve_filter(catalog, options, outcome.notices);
+ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& outcome, Prices prices = Prices::unused) {
+  ListFilter filter = resolve_filter(catalog, options, prices, outcome.notices);
   filter.text = join(options.words, " ");
   return filter;
 }
@@ -30,8 +30,8 @@ ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& ou
 }  // namespace
 
 Outcome run_gpus(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
     const auto members = catalog.select_accelerators(name);
@@ -49,13 +49,19 @@ Outcome run_gpus(const Options& options, const Environment& environment) {
 }
 
 Outcome run_models(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
-    const ModelPreset* preset = catalog.find_model(name);
-    if (!preset) unknown("model", name, catalog.nearest_model(name));
-    outcome.document = show_model(catalog, *preset);
+    if (const ModelPreset* preset = catalog.find_model(name)) {
+      outcome.document = show_model(catalog, *preset);
+    } else if (names_a_path(name)) {
+      const ModelConfig config = read_model_config_file(name);
+      for (const Problem& warning : config.warnings) outcome.notices.push_back(warning.message);
+      outcome.document = show_model(config, name);
+    } else {
+      unknown("model", name, catalog.nearest_model(name));
+    }
   } else {
     outcome.document = list_models(catalog, filter_of(catalog, options, outcome));
   }
@@ -63,8 +69,8 @@ Outcome run_models(const Options& options, const Environment& environment) {
 }
 
 Outcome run_offers(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
     std::vector<std::string_view> ids;
@@ -78,7 +84,7 @@ Outcome run_offers(const Options& options, const Environment& environment) {
     }
     unknown("offer", name, nearest_name(name, ids));
   }
-  const ListFilter filter = filter_of(catalog, options, outcome);
+  const ListFilter filter = filter_of(catalog, options, outcome, Prices::used);
   ListDocument list = list_offers(catalog, filter, catalog.find_currency(options.currency)->currency, options.vat);
   const auto rows = static_cast<std::size_t>(options.top.value_or(0));
   if (rows > 0 && list.rows.size() > rows) list.rows.resize(rows);
@@ -87,8 +93,8 @@ Outcome run_offers(const Options& options, const Environment& environment) {
 }
 
 Outcome run_providers(const Options& options, const Environment& environment) {
-  const Catalog catalog = load_layers(options, environment);
   Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
     const Provider* provider = catalog.find_provider(name);

@@ -92,11 +92,47 @@ int run_command(const Invocation& invocation, const Environment& environment) {
   return outcome.status != 0 ? outcome.status : assertion;
 }
 
+// A problem quotes what was typed and lists what there is, which may be anything.
+void shorten(std::string& text, std::size_t limit) {
+  if (text.size() <= limit) return;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;  // not inside a code point
+  text.resize(limit);
+  text += "…";
+}
+
+void shorten(Problem& problem) {
+  constexpr std::size_t kMessage = 400;  // bytes
+  constexpr std::size_t kList = 2000;
+  shorten(problem.message, kMessage);
+  shorten(problem.expected, kList);
+  shorten(problem.nearest, kMessage);
+  if (problem.place) shorten(problem.place->origin, kList);
+}
+
+ErrorDocument first_problems(ErrorDocument error) {
+  constexpr std::size_t kShown = 20;
+  if (error.problems.size() <= kShown) return error;
+  const std::size_t more = error.problems.size() - kShown;
+  error.problems.resize(kShown);
+  error.problems.push_back({"input.more_problems", "and " + std::to_string(more) + " more", std::nullopt, {}, {}, {}});
+  return error;
+}
+
+ErrorDocument document_of(const OutputError& error) { return {kInternal, {{error.id(), error.what(), std::nullopt, {}, {}, {}}}}; }
+
 // In JSON on standard output too where JSON was asked for. A standard output that cannot be written to is not tried twice.
-int report_errors(const ErrorDocument& error, Format format) {
+int report_errors(ErrorDocument error, Format format) {
+  for (Problem& problem : error.problems) shorten(problem);
   write_error(render_table(error, {}));
-  if (format == Format::json && error.problems.front().id != kStandardOutput) write_result(render_json(error), {});
-  return error.status;
+  if (format != Format::json || error.problems.front().id == kStandardOutput) return error.status;
+  const int status = error.status;
+  try {
+    write_result(render_json(first_problems(std::move(error))), {});
+  } catch (const OutputError& failure) {
+    write_error(render_table(document_of(failure), {}));
+    return kInternal;
+  }
+  return status;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -116,7 +152,7 @@ int run(const std::vector<std::string>& arguments) {
   } catch (const InputError& error) {
     return report_errors({kBadInput, error.problems()}, format);
   } catch (const OutputError& error) {
-    return report_errors({kInternal, {{error.id(), error.what(), std::nullopt, {}, {}, {}}}}, format);
+    return report_errors(document_of(error), format);
   }
 }
 
@@ -125,7 +161,9 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using gpuplan::cli::write_error;
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes a message and a status
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes a message and a status,
+  std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may not grow
+  gpuplan::cli::hold_standard_streams();
   try {
     return gpuplan::cli::run({argv + 1, argv + argc});
   } catch (const std::system_error& error) {

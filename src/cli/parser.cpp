@@ -74,6 +74,33 @@ Found split_arguments(const Command& command, std::vector<std::string> arguments
   return found;
 }
 
+const Flag* flag_named(const Command& command, std::string_view name) {
+  const auto at = std::find(command.flags.begin(), command.flags.end(), name);
+  return at == command.flags.end() ? nullptr : find_flag(*at);
+}
+
+// CLI11 would make of `--explain=false` what it likes: the values of switches are told and taken away.
+std::vector<Problem> take_values_of_switches(const Command& command, std::vector<std::string>& arguments) {
+  std::vector<Problem> problems;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string_view argument = arguments[i];
+    const bool is_long = argument.starts_with("--");
+    const std::size_t equals = is_long ? argument.find('=') : std::string_view::npos;
+    const Flag* flag = nullptr;
+    if (is_long) flag = flag_named(command, argument.substr(2, equals - 2));
+    if (argument.size() == 2 && argument.front() == '-') flag = find_flag(argument.substr(1));
+    if (!flag) continue;
+    if (flag->value.empty() && equals != std::string_view::npos) {
+      problems.push_back(usage_problem("usage.unexpected_value", "'--" + std::string(flag->name) + "' takes no value, not '" + std::string(argument.substr(equals + 1)) + "'",
+                                       "--" + std::string(flag->name)));
+      arguments[i].resize(equals);
+    } else if (!flag->value.empty() && equals == std::string_view::npos) {
+      ++i;  // its value
+    }
+  }
+  return problems;
+}
+
 std::vector<Problem> unknown_flags(const Command& command, const std::vector<std::string>& unknown) {
   std::vector<Problem> problems;
   std::vector<std::string> names;
@@ -128,12 +155,17 @@ Invocation parse_arguments(const std::vector<std::string>& arguments) {
   }
   const Command& command = require_command(arguments.front());
   invocation.command = &command;
-  const Found found = split_arguments(command, {arguments.begin() + 1, arguments.end()});
-  std::vector<Problem> problems = unknown_flags(command, found.unknown);
+  std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  std::vector<Problem> problems = take_values_of_switches(command, rest);
+  const Found found = split_arguments(command, std::move(rest));
+  for (Problem& problem : unknown_flags(command, found.unknown)) problems.push_back(std::move(problem));
   if (command.words.empty() && problems.empty()) {  // behind an unknown flag stands its value
     for (const std::string& word : found.words) {
       problems.push_back(usage_problem("usage.unexpected_word", "unexpected '" + word + "'", "flags only; see 'gpuplan help " + std::string(command.name) + "'"));
     }
+  }
+  if (const auto files = found.values.find("file"); files != found.values.end() && files->second.size() > 1) {
+    problems.push_back(usage_problem("usage.repeated_flag", "'--file' is given more than once", "one job file"));
   }
   Options typed;
   apply(found, command, typed, problems);

@@ -37,9 +37,6 @@ std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Option
     }
     selected.insert(selected.end(), members.begin(), members.end());
   }
-  if (!options.gpus.empty() && selected.empty() && problems.empty()) {
-    problems.push_back({"input.bad_value", "no accelerator in '" + options.gpus.front() + "'", Place{"--gpu", 0, 0}, "one or more names", {}, {}});
-  }
   return selected;
 }
 
@@ -90,8 +87,9 @@ void tell_kinds(const Options& options, const std::vector<const Provider*>& prov
   }
 }
 
-std::string_view select_currency(const Catalog& catalog, const Options& options, std::vector<Problem>& problems) {
+std::string_view select_currency(const Catalog& catalog, const Options& options, Prices prices, std::vector<Problem>& problems) {
   if (const CurrencyRate* rate = catalog.find_currency(options.currency)) return rate->currency;
+  if (prices == Prices::unused) return {};
   std::vector<std::string> all;
   for (const CurrencyRate& rate : catalog.currencies()) all.emplace_back(rate.currency);
   problems.push_back({"input.unknown_name", "unknown currency '" + options.currency + "'", Place{"--currency", 0, 0}, join(all, ", "),
@@ -101,7 +99,7 @@ std::string_view select_currency(const Catalog& catalog, const Options& options,
 
 }  // namespace
 
-EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
+EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
                                 std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   EstimateRequest request;
@@ -117,7 +115,7 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.contracts = options.contracts;
   request.region = options.region;
   request.country = options.country;
-  request.currency = select_currency(catalog, options, problems);
+  request.currency = select_currency(catalog, options, prices, problems);
   request.vat = options.vat;
   request.as_of = options.as_of.value_or(environment.today);
   request.sort = options.sort;
@@ -125,7 +123,7 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   return request;
 }
 
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, std::vector<std::string>& notices) {
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices, std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   ListFilter filter;
   filter.accelerators = select_gpus(catalog, options, problems, notices);
@@ -134,7 +132,7 @@ ListFilter resolve_filter(const Catalog& catalog, const Options& options, std::v
   filter.region = options.region;
   filter.country = options.country;
   check_country(catalog, options, problems);
-  (void)select_currency(catalog, options, problems);
+  (void)select_currency(catalog, options, prices, problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   return filter;
 }

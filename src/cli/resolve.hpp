@@ -5,11 +5,16 @@
 
 #include <gpuplan/report/build.hpp>
 
+#include <cstdint>
+
 namespace gpuplan::cli {
 
+// Whether the command converts money: where it does not, a catalogue without rates will do.
+enum class Prices : std::uint8_t { unused, used };
+
 // Throws InputError with every unknown name. Families that were taken for their members are told in `notices`.
-EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
+EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
                                 std::vector<std::string>& notices);
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, std::vector<std::string>& notices);
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices, std::vector<std::string>& notices);
 
 }  // namespace gpuplan::cli

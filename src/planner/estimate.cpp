@@ -23,7 +23,7 @@ const Engine& require_engine(const Catalog& catalog, const JobSpec& job) {
                            join(names, ", "), catalog.nearest_engine(job.engine.value), {}});
 }
 
-void check(const Catalog& catalog, const EstimateRequest& request, const ModelPreset& preset) {
+void check(const Catalog& catalog, const EstimateRequest& request, const Architecture& architecture) {
   auto problems = check_job(request.job);
   if (request.job.type.value != JobType::serve) {
     problems.push_back({"job.not_modelled", "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
@@ -33,7 +33,7 @@ void check(const Catalog& catalog, const EstimateRequest& request, const ModelPr
     problems.push_back({"input.unknown_name", "unknown currency '" + std::string(request.currency) + "'", Place{"--currency", 0, 0},
                         "a currency of the catalogue", catalog.nearest_currency(request.currency), {}});
   }
-  const std::int64_t longest = preset.max_position.or_else(0);
+  const std::int64_t longest = architecture.max_position;
   if (longest > 0 && request.job.context.value > longest) {
     problems.push_back({"input.out_of_range",
                         "context " + format_whole(static_cast<double>(request.job.context.value)) + " exceeds the model's " +
@@ -138,11 +138,7 @@ void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings
 }
 
 std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate) {
-  std::vector<Warning> warnings;
-  const std::string& asked = request.job.model.value;
-  if (lookup_key(asked) != lookup_key(estimate.preset->name)) {
-    warnings.push_back({"model.alias", "'" + asked + "' is taken as " + std::string(estimate.preset->name)});
-  }
+  std::vector<Warning> warnings = estimate.identity.warnings;
   const Architecture& architecture = estimate.model.architecture;
   if (architecture.windowed_layers > 0 && !estimate.engine->windowed_kv) {
     warnings.push_back({"memory.windows", std::string(estimate.engine->title) + " keeps the whole context of the " +
@@ -208,10 +204,10 @@ namespace {
 
 Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
   Estimate estimate;
-  estimate.model = serve_model(catalog, request.job, estimate.preset);
+  estimate.model = serve_model(catalog, request.job, estimate.identity);
   estimate.engine = &require_engine(catalog, request.job);
   estimate.request = request_shape(request.job);
-  check(catalog, request, *estimate.preset);
+  check(catalog, request, estimate.model.architecture);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   estimate.hardware = fit_hardware(catalog, request, table);
   time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, ceilings, estimate.hardware);

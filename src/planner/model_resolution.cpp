@@ -1,6 +1,9 @@
 #include <gpuplan/planner/estimate.hpp>
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/model/config.hpp>
+
+#include <filesystem>
 
 namespace gpuplan {
 namespace {
@@ -11,26 +14,75 @@ T require(const Parsed<T>& parsed, std::string_view flag) {
   throw InputError(Problem{parsed.id, parsed.message, Place{std::string(flag), 0, 0}, parsed.expected, parsed.nearest, {}});
 }
 
-const ModelPreset& require_preset(const Catalog& catalog, const std::string& name) {
+[[noreturn]] void refuse_name(const Catalog& catalog, const std::string& name) {
   if (name.empty()) {
     throw InputError(Problem{"input.missing", "no model given", Place{"--model", 0, 0},
-                             "the name of a model (see 'gpuplan models')", {}, {}});
+                             "the name of a model (see 'gpuplan models'), or the path of a config.json", {}, {}});
   }
-  if (const ModelPreset* preset = catalog.find_model(name)) return *preset;
   throw InputError(Problem{"input.unknown_name", "unknown model '" + name + "'", Place{"--model", 0, 0},
-                           "a name or alias from the catalogue (see 'gpuplan models')", catalog.nearest_model(name), {}});
+                           "a name or alias from the catalogue (see 'gpuplan models'), or the path of a config.json",
+                           catalog.nearest_model(name), {}});
+}
+
+// What a model's own files leave open stays with its formats' usual names.
+std::string format_of(const ModelConfig& config) {
+  if (!config.weights_scheme.empty()) return config.weights_scheme;
+  if (config.torch_dtype == "float16") return "fp16";
+  if (config.torch_dtype == "float32") return "fp32";
+  return "bf16";
+}
+
+// Gives the architecture, and in `kv_format` the cache's own format where the files say one.
+Architecture read_architecture(const std::string& path, ModelIdentity& identity, std::string& kv_format) {
+  ModelConfig config = read_model_config_file(path);
+  if (!config.decoder) {
+    throw InputError(Problem{"model.not_modelled", "not modelled: " + join(config.not_modelled, "; "), Place{path, 0, 0},
+                             "a decoder-only language model", {}, {}});
+  }
+  identity.source = path;
+  identity.name = config.decoder->name.empty() ? path : config.decoder->name;
+  identity.not_modelled = config.not_modelled;
+  for (const Problem& problem : config.warnings) identity.warnings.push_back({problem.id, problem.message});
+  if (!config.not_modelled.empty()) {
+    identity.warnings.push_back({"model.not_modelled", "not modelled: " + join(config.not_modelled, "; ")});
+  }
+  if (!config.quantization.empty() && config.weights_scheme.empty()) {
+    identity.warnings.push_back({"model.unknown_quantization", "the quantization '" + config.quantization + "' is not one of ours: " +
+                                                                   format_of(config) + " is taken unless --dtype says otherwise"});
+  }
+  kv_format = config.kv_format;
+  config.decoder->native_format = format_of(config);
+  return *config.decoder;
 }
 
 }  // namespace
 
-ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const ModelPreset*& preset) {
-  preset = &require_preset(catalog, job.model.value);
+bool names_a_path(std::string_view model) {
+  std::error_code error;
+  return model == "-" || std::filesystem::exists(model, error) || model.substr(0, 1) == "/" || model.substr(0, 2) == "./" ||
+         model.substr(0, 3) == "../" || (model.size() > 5 && model.substr(model.size() - 5) == ".json");
+}
+
+ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentity& identity) {
+  const std::string& name = job.model.value;
   ServedModel model;
-  model.architecture = architecture_of(*preset);
+  std::string kv_format;
+  if (const ModelPreset* preset = catalog.find_model(name)) {
+    model.architecture = architecture_of(*preset);
+    identity.name = preset->name;
+    identity.source = catalog.source(preset->source).text;
+    if (lookup_key(name) != lookup_key(preset->name)) {
+      identity.warnings.push_back({"model.alias", "'" + name + "' is taken as " + identity.name});
+    }
+  } else if (!name.empty() && names_a_path(name)) {
+    model.architecture = read_architecture(name, identity, kv_format);
+  } else {
+    refuse_name(catalog, name);
+  }
   if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));
   const std::string native = model.architecture.native_format.empty() ? "bf16" : model.architecture.native_format;
   model.scheme = require(parse_scheme(job.dtype.is_default ? native : job.dtype.value), "--dtype");
-  model.kv = require(parse_kv_format(job.kv_dtype.value), "--kv-dtype");
+  model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv_format.empty() ? kv_format : job.kv_dtype.value), "--kv-dtype");
   model.tensors = tensors_of(model.architecture);
   return model;
 }

@@ -2,6 +2,7 @@
 
 #include "catalogues.hpp"
 #include "catch.hpp"
+#include "cli/resolve.hpp"
 
 namespace gpuplan::cli {
 namespace {
@@ -28,9 +29,55 @@ TEST_CASE("command line: values are read with their units, and what is said is t
 }
 
 TEST_CASE("command line: lists are given by commas or by repeating", "[cli]") {
-  CHECK(parsed({"estimate", "--gpu", "A100,L4", "--gpu", "H100"}).gpus ==
-        std::vector<std::string>{"A100", "L4", "H100"});
+  CHECK(parsed({"estimate", "--provider", "a, b", "--provider", "c"}).providers == std::vector<std::string>{"a", "b", "c"});
+  CHECK(parsed({"estimate", "--contract", "spot,reserved"}).contracts == std::vector<Contract>{Contract::spot, Contract::reserved});
   CHECK(parsed({"estimate", "--assert", "1<2", "--assert", "2<3"}).assertions.size() == 2);
+}
+
+TEST_CASE("command line: names of accelerators may hold commas, so the catalogue takes the text apart", "[cli]") {
+  const Options options = parsed({"estimate", "--gpu", "A100,L4", "--gpu", "H100"});
+  CHECK(options.gpus == std::vector<std::string>{"A100,L4", "H100"});
+  Options asked;
+  asked.gpus = {"L4,L40S"};
+  std::vector<std::string> notices;
+  const ListFilter filter = resolve_filter(testing::built_in(), asked, Prices::unused, notices);
+  REQUIRE(filter.accelerators.size() == 2);
+  CHECK(filter.accelerators[0] == &testing::gpu("L4"));
+  CHECK(filter.accelerators[1] == &testing::gpu("L40S"));
+}
+
+TEST_CASE("command line: a filter of nothing is refused, for it would be none", "[cli]") {
+  const std::string flag = GENERATE("--gpu", "--provider", "--contract");
+  const std::string text = GENERATE("", ",", "  ,", " ");
+  CAPTURE(flag, text);
+  const auto problems = refused({"estimate", flag, text});
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].id == "input.bad_value");
+  CHECK(problems[0].place->origin == flag);
+  CHECK(refused({"estimate", flag, text, flag, "x"}).front().place->origin == flag);
+}
+
+TEST_CASE("command line: a country is two letters of ASCII", "[cli]") {
+  CHECK(parsed({"estimate", "--country", "ru"}).country == "ru");
+  const std::string text = GENERATE("ñ", "  ", "R1", "R", "RUS", "");
+  CAPTURE(text);
+  CHECK(refused({"estimate", "--country", text}).front().id == "input.bad_value");
+}
+
+TEST_CASE("command line: a switch takes no value", "[cli]") {
+  const std::string value = GENERATE("", "true", "false", "999999999999999999999");
+  CAPTURE(value);
+  const auto problems = refused({"estimate", "--explain=" + value, "--context", "x"});
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].id == "usage.unexpected_value");
+  CHECK(parsed({"estimate", "--region", "--explain=" + value}).region == "--explain=" + value);
+}
+
+TEST_CASE("command line: a flag given again counts as given last, but there is one job file", "[cli]") {
+  CHECK(parsed({"estimate", "--context", "8k", "--context", "16k"}).job.context.value == 16000);
+  const auto problems = refused({"estimate", "-f", "a.yaml", "--file", "b.yaml"});
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].id == "usage.repeated_flag");
 }
 
 TEST_CASE("command line: letters stand for their flags", "[cli]") {
@@ -96,6 +143,16 @@ TEST_CASE("job file: mistakes have line and column, and the nearest key", "[cli]
   CHECK(testing::at(problems[0]) == "my.yaml:2:9");
   CHECK(testing::at(problems[1]) == "my.yaml:3:1");
   CHECK(problems[1].nearest == "context");
+}
+
+TEST_CASE("job file: a flag of one value takes no list, and no list is empty", "[cli]") {
+  const testing::Folder folder;
+  const std::string text = GENERATE("model: [a, b]\n", "model: [a]\n", "explain: [true]\n", "gpu: []\n", "gpu: [~]\n", "gpu: [[L4]]\n", "gpu: ','\n",
+                                    "provider: '  ,'\n", "contract: ''\n", "contract: [spot, '']\n", "country: ñ\n");
+  CAPTURE(text);
+  const auto problems = refused({"estimate", "-f", folder.write("my.yaml", text)});
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].place->line == 1);
 }
 
 TEST_CASE("job file: what concerns the run itself does not stand in it", "[cli]") {

@@ -19,7 +19,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 // n, the rest in pipeline stages.
 std::int64_t held(const Catalog& catalog, const EstimateRequest& request, const Accelerator& accelerator,
                   std::int64_t devices) {
-  const ModelPreset* found = nullptr;
+  ModelIdentity found;
   const ServedModel model = serve_model(catalog, request.job, found);
   InferenceMemoryInputs in;
   in.model = &model;

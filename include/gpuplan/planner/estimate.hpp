@@ -93,9 +93,17 @@ struct Warning {
   std::string message;
 };
 
+/// What a model is called and where it was read from.
+struct ModelIdentity {
+  std::string name;
+  std::string source;                     ///< of the preset, or the path of the configuration
+  std::vector<std::string> not_modelled;  ///< parts that the decoder leaves out
+  std::vector<Warning> warnings;          ///< assumptions made while reading
+};
+
 struct Estimate {
   ServedModel model;
-  const ModelPreset* preset = nullptr;
+  ModelIdentity identity;
   const Engine* engine = nullptr;
   RequestShape request;
   std::vector<HardwareFit> hardware;  ///< runnable ones first, fewest devices first
@@ -111,8 +119,12 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request);
 /// The hardware part alone: no offers, no options.
 Estimate fit_job(const Catalog& catalog, const EstimateRequest& request);
 
-/// The model of a job, with its formats resolved. Throws InputError.
-ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const ModelPreset*& preset);
+/// The model of a job with its formats resolved: a preset of the catalogue, else a `config.json`, a folder with one, or `-`.
+/// Formats that the job leaves open are the model's own. Throws InputError.
+ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentity& identity);
+
+/// Whether a model's name means a file or a folder rather than a preset.
+bool names_a_path(std::string_view model);
 
 /// Evaluates an option again with a recorder: the terms of memory, time and money.
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,

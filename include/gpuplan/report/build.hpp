@@ -1,6 +1,7 @@
 #pragma once
 /// From the planner's results and the catalogue to documents.
 
+#include <gpuplan/model/config.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/report/document.hpp>
 
@@ -26,6 +27,8 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
 
 RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
 RecordDocument show_model(const Catalog& catalog, const ModelPreset& record);
+/// A model read from its own configuration.
+RecordDocument show_model(const ModelConfig& config, std::string_view path);
 RecordDocument show_provider(const Catalog& catalog, const Provider& record);
 RecordDocument show_offer(const Catalog& catalog, const Offer& record);
 

@@ -49,6 +49,7 @@ struct ModelDocument {
     double bits_per_weight = 0;
   };
   std::vector<Part> parts;  ///< weights by role; they add up
+  std::vector<std::string> not_modelled;  ///< parts of the network that the figures leave out
 };
 
 /// A resolved value of the job with its default.

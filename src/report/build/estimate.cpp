@@ -134,7 +134,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   d.currency = request.currency;
   d.vat = request.vat == VatHandling::include ? "included" : "excluded";
   d.rates = rates_of(catalog, request, estimate);
-  d.model = describe_model(catalog, request.job, estimate);
+  d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
   d.filters = filters_of(request);
   d.as_of = to_string(request.as_of);
@@ -165,7 +165,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain) {
   MemoryReport d;
   d.catalog = stamp_of(catalog);
-  d.model = describe_model(catalog, request.job, estimate);
+  d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
   d.hardware = describe_hardware(estimate);
   if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {

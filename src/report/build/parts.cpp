@@ -17,12 +17,13 @@ Spread spread_of(const Interval<Q>& interval, double factor = 1) {
 
 CatalogStamp stamp_of(const Catalog& catalog) { return {GPUPLAN_VERSION, std::string(catalog.hash()), {}, {}}; }
 
-ModelDocument describe_model(const Catalog& catalog, const JobSpec& job, const Estimate& estimate) {
+ModelDocument describe_model(const JobSpec& job, const Estimate& estimate) {
   const ServedModel& served = estimate.model;
   ModelDocument model;
-  model.name = estimate.preset->name;
+  model.name = estimate.identity.name;
   model.requested = job.model.value;
-  model.source = catalog.source(estimate.preset->source).text;
+  model.source = estimate.identity.source;
+  model.not_modelled = estimate.identity.not_modelled;
   model.parameters = static_cast<double>(parameters(served.tensors));
   model.active_parameters = static_cast<double>(active_parameters(served.architecture));
   model.weights_bytes = weights_bytes(served.tensors, *served.scheme).base();
@@ -48,7 +49,7 @@ std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate)
     return JobValue{std::move(name), static_cast<double>(setting.value), setting.is_default};
   };
   return {{"type", std::string(to_string(job.type.value)), job.type.is_default},
-          {"model", std::string(estimate.preset->name), false},
+          {"model", estimate.identity.name, false},
           {"dtype", std::string(estimate.model.scheme->name), job.dtype.is_default},
           {"kv_dtype", std::string(estimate.model.kv->name), job.kv_dtype.is_default},
           number("context", job.context),

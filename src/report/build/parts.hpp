@@ -6,7 +6,7 @@
 namespace gpuplan {
 
 CatalogStamp stamp_of(const Catalog& catalog);
-ModelDocument describe_model(const Catalog& catalog, const JobSpec& job, const Estimate& estimate);
+ModelDocument describe_model(const JobSpec& job, const Estimate& estimate);
 std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate);
 MemoryDocumentPart describe_memory(const InferenceMemory& memory, std::int64_t max_concurrency);
 LatencyDocument describe_latency(const ServingTime& time);

@@ -21,6 +21,19 @@ void add_computed(RecordDocument& record, std::string name, std::string value, s
   record.fields.push_back({std::move(name), std::move(value), "computed", std::move(formula), {}, {}});
 }
 
+// What the tensor list of an architecture adds up to, and the list.
+void add_counts(RecordDocument& record, const Architecture& architecture) {
+  const auto tensors = tensors_of(architecture);
+  add_computed(record, "parameters_counted", std::to_string(parameters(tensors)), "sum over the tensor list");
+  add_computed(record, "active_parameters_counted", std::to_string(active_parameters(architecture)), "experts a token is routed to only");
+  add_computed(record, "kv_bytes_per_token", format_shortest(kv_bytes_per_token(architecture, bytes(2)).base()), "bf16, before any window is full");
+  for (const TensorGroup& tensor : tensors) {
+    add_computed(record, "tensor " + tensor.name,
+                 std::to_string(tensor.count) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns),
+                 std::string(to_string(tensor.role)));
+  }
+}
+
 }  // namespace
 
 RecordDocument show_gpu(const Catalog& catalog, const Accelerator& gpu) {
@@ -33,16 +46,24 @@ RecordDocument show_gpu(const Catalog& catalog, const Accelerator& gpu) {
 
 RecordDocument show_model(const Catalog& catalog, const ModelPreset& preset) {
   RecordDocument record = record_of(catalog, "model", preset.name, fields_of(preset));
-  const Architecture architecture = architecture_of(preset);
-  const auto tensors = tensors_of(architecture);
-  add_computed(record, "parameters_counted", std::to_string(parameters(tensors)), "sum over the tensor list");
-  add_computed(record, "active_parameters_counted", std::to_string(active_parameters(architecture)), "experts a token is routed to only");
-  add_computed(record, "kv_bytes_per_token", format_shortest(kv_bytes_per_token(architecture, bytes(2)).base()), "bf16, before any window is full");
-  for (const TensorGroup& tensor : tensors) {
-    add_computed(record, "tensor " + tensor.name,
-                 std::to_string(tensor.count) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns),
-                 std::string(to_string(tensor.role)));
-  }
+  add_counts(record, architecture_of(preset));
+  return record;
+}
+
+RecordDocument show_model(const ModelConfig& config, std::string_view path) {
+  RecordDocument record{"model", config.decoder && !config.decoder->name.empty() ? config.decoder->name : std::string(path), {}};
+  const auto add = [&](std::string name, const std::string& value) {
+    if (!value.empty()) record.fields.push_back({std::move(name), value, "published", std::string(path), {}, {}});
+  };
+  add("model_type", config.model_type);
+  add("architecture", config.architecture_class);
+  add("text_part", config.text_part);
+  add("torch_dtype", config.torch_dtype);
+  add("quantization", config.quantization);
+  add("weights_scheme", config.weights_scheme);
+  add("kv_format", config.kv_format);
+  add("not_modelled", join(config.not_modelled, "; "));
+  if (config.decoder) add_counts(record, *config.decoder);
   return record;
 }
 

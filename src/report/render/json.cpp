@@ -30,7 +30,7 @@ Json model_json(const ModelDocument& m) {
   }
   return {{"name", m.name}, {"requested", m.requested}, {"source", text(m.source)}, {"parameters", number(m.parameters)},
           {"active_parameters", number(m.active_parameters)}, {"weights_bytes", number(m.weights_bytes)},
-          {"weights_format", m.weights_format}, {"kv_bytes_per_token", number(m.kv_bytes_per_token)}, {"parts", std::move(parts)}};
+          {"weights_format", m.weights_format}, {"kv_bytes_per_token", number(m.kv_bytes_per_token)}, {"parts", std::move(parts)}, {"not_modelled", m.not_modelled}};
 }
 
 Json job_json(const std::vector<JobValue>& job) {
