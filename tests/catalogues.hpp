@@ -31,7 +31,8 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  std::string write(const std::string& name, const std::string& text) const {
     const std::string path = (path_ / name).string();
     std::ofstream(path, std::ios::binary) << text;
     return path;

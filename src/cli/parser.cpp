@@ -68,8 +68,14 @@ Found split_arguments(const Command& command, std::vector<std::string> arguments
     throw InputError(usage_problem("usage.bad_arguments", to_lower(std::string(error.what()).substr(0, 1)) + std::string(error.what()).substr(1),
                                    "see 'gpuplan help " + std::string(command.name) + "'"));
   }
+  bool only_words = false;  // behind '--'
   for (const std::string& extra : app.remaining()) {
-    (extra.size() > 1 && extra.front() == '-' ? found.unknown : found.words).push_back(extra);
+    const bool is_flag = !only_words && extra.size() > 1 && extra.front() == '-';
+    if (is_flag && extra == "--") {
+      only_words = true;
+    } else {
+      (is_flag ? found.unknown : found.words).push_back(extra);
+    }
   }
   return found;
 }

@@ -24,6 +24,8 @@ bool is_below(const Accelerator& accelerator, std::string_view least) {
 
 }  // namespace
 
+Bytes weights_of(const ServedModel& model) { return model.stored ? *model.stored : weights_bytes(model.tensors, *model.scheme); }
+
 std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& accelerator, const Scheme& scheme) {
   const std::string name(engine.name);
   if (!contains(engine.vendors, accelerator.vendor)) {

@@ -48,10 +48,12 @@ Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
   } else {
     ends += std::max(embedding, model.architecture.tied_embeddings ? embedding : head);
   }
-  const Bytes total = layers * share + ends;
+  // Files that hold more or less than the tensor list says hold it where the list has its bytes, for want of better.
+  const double files = model.stored ? *model.stored / weights_bytes(model.tensors, *model.scheme) : 1;
+  const Bytes total = (layers * share + ends) * files;
   if (why) {
-    why->term("memory.weights", total, "layers * stage_share + ends",
-              {{"layers", layers}, {"stage_share", share}, {"ends", ends}});
+    why->term("memory.weights", total, "(layers * stage_share + ends) * files",
+              {{"layers", layers}, {"stage_share", share}, {"ends", ends}, {"files", files}});
   }
   return total;
 }

@@ -2,7 +2,10 @@
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/model/config.hpp>
+#include <gpuplan/model/safetensors.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace gpuplan {
@@ -55,6 +58,35 @@ Architecture read_architecture(const std::string& path, ModelIdentity& identity,
   return *config.decoder;
 }
 
+// What the weights beside a configuration take, by their headers; nothing when there are none.
+std::optional<Bytes> stored_weights(const std::string& folder, ModelIdentity& identity) {
+  namespace fs = std::filesystem;
+  const std::string index = (fs::path(folder) / "model.safetensors.index.json").string();
+  const std::string single = (fs::path(folder) / "model.safetensors").string();
+  std::error_code error;
+  try {
+    if (fs::exists(index, error)) return bytes(static_cast<double>(read_safetensors_index(index).stored.total_size()));
+    if (fs::exists(single, error)) return bytes(static_cast<double>(read_safetensors_header(single).total_size()));
+  } catch (const InputError& missing) {
+    // A folder with the small files alone is usual; anything else that is wrong with the weights is said as such.
+    const bool only_absent = std::all_of(missing.problems().begin(), missing.problems().end(),
+                                         [](const Problem& p) { return p.id == "input.missing_shard"; });
+    if (!only_absent) throw;
+    identity.warnings.push_back({"model.no_weights", "the weights that '" + index + "' names are not there: they are counted, not read"});
+  }
+  return std::nullopt;
+}
+
+// Says where headers and tensor list differ; the headers are right.
+void compare_weights(const ServedModel& model, ModelIdentity& identity) {
+  if (!model.stored) return;
+  const Bytes counted = weights_bytes(model.tensors, *model.scheme);
+  constexpr double kWorthSaying = 0.005;
+  if (std::abs(*model.stored / counted - 1) <= kWorthSaying) return;
+  identity.warnings.push_back({"model.weights_differ", "the files hold " + format_bytes(*model.stored) + " where the tensor list gives " +
+                                                           format_bytes(counted) + ": the files are taken"});
+}
+
 }  // namespace
 
 bool names_a_path(std::string_view model) {
@@ -84,6 +116,11 @@ ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentit
   model.scheme = require(parse_scheme(job.dtype.is_default ? native : job.dtype.value), "--dtype");
   model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv_format.empty() ? kv_format : job.kv_dtype.value), "--kv-dtype");
   model.tensors = tensors_of(model.architecture);
+  std::error_code error;
+  if (job.dtype.is_default && identity.source == name && std::filesystem::is_directory(name, error)) {
+    model.stored = stored_weights(name, identity);
+    compare_weights(model, identity);
+  }
   return model;
 }
 

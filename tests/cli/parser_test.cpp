@@ -80,6 +80,11 @@ TEST_CASE("command line: a flag given again counts as given last, but there is o
   CHECK(problems[0].id == "usage.repeated_flag");
 }
 
+TEST_CASE("command line: behind '--' stand words only", "[cli]") {
+  CHECK(parsed({"models", "show", "--", "--explain=1", "-f"}).words == std::vector<std::string>{"show", "--explain=1", "-f"});
+  CHECK(refused({"estimate", "--", "x"}).front().id == "usage.unexpected_word");
+}
+
 TEST_CASE("command line: letters stand for their flags", "[cli]") {
   CHECK(parsed({"gpus", "-o", "x.json"}).output_file == "x.json");
   CHECK(parsed({"estimate", "-h"}).help);

@@ -26,7 +26,7 @@ ModelDocument describe_model(const JobSpec& job, const Estimate& estimate) {
   model.not_modelled = estimate.identity.not_modelled;
   model.parameters = static_cast<double>(parameters(served.tensors));
   model.active_parameters = static_cast<double>(active_parameters(served.architecture));
-  model.weights_bytes = weights_bytes(served.tensors, *served.scheme).base();
+  model.weights_bytes = weights_of(served).base();
   model.weights_format = served.scheme->name;
   model.kv_bytes_per_token = kv_bytes_per_token(served.architecture, served.kv->element).base();
   std::map<TensorRole, ModelDocument::Part> parts;
