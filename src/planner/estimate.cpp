@@ -29,7 +29,7 @@ void check(const Catalog& catalog, const EstimateRequest& request, const Archite
     problems.push_back({"job.not_modelled", "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
                         Place{"--job", 0, 0}, "serve", {}, {}});
   }
-  if (!catalog.find_currency(request.currency)) {
+  if (!request.currency.empty() && !catalog.find_currency(request.currency)) {
     problems.push_back({"input.unknown_name", "unknown currency '" + std::string(request.currency) + "'", Place{"--currency", 0, 0},
                         "a currency of the catalogue", catalog.nearest_currency(request.currency), {}});
   }
