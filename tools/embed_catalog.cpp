@@ -91,7 +91,8 @@ class Writer {
     if (marks.empty()) return "{}";
     std::string body;
     for (const FieldMark& mark : marks) {
-      body += "{" + literal(mark.field) + ", Mark{" + std::to_string(static_cast<int>(mark.mark)) + "}, " + std::to_string(mark.source) + "}, ";
+      body += "{" + literal(mark.field) + ", Mark{" + std::to_string(static_cast<int>(mark.mark)) + "}, " +
+              std::to_string(mark.source) + "}, ";
     }
     return array("FieldMark", marks.size(), body);
   }
@@ -151,7 +152,8 @@ class EmitVisitor {
   void add(std::string_view text) { (body += text) += ", "; }
   template <class T>
   void add_fact(const std::string& value, const Fact<T>& member) {
-    add("{" + value + ", Mark{" + std::to_string(static_cast<int>(member.mark)) + "}, " + std::to_string(member.source) + "}");
+    add("{" + value + ", Mark{" + std::to_string(static_cast<int>(member.mark)) + "}, " +
+        std::to_string(member.source) + "}");
   }
   Writer& writer_;
 };

@@ -32,7 +32,8 @@ void print_group(const std::string& name, const std::vector<Prediction>& rows) {
               100 * s.mean_abs_error, s.bias);
 }
 
-constexpr Regime kAllRegimes[] = {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput};
+constexpr Regime kAllRegimes[] = {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded,
+                                  Regime::throughput};
 
 void print_errors(const std::vector<Prediction>& predictions) {
   for (const Regime regime : kAllRegimes) {
@@ -46,9 +47,11 @@ void print_errors(const std::vector<Prediction>& predictions) {
 
 void print_constants(const CalibratedEngine& e) {
   const EngineConstants& c = e.constants;
-  std::printf("%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us step %.4g us request %.4g us\n",
-              e.name.c_str(), e.pooled ? " (pooled)" : "", c.compute, c.dequantized, c.bandwidth, c.attention, c.overlap, c.launch * 1e6,
-              c.step * 1e6, c.request * 1e6);
+  std::printf(
+      "%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us step %.4g us "
+      "request %.4g us\n",
+      e.name.c_str(), e.pooled ? " (pooled)" : "", c.compute, c.dequantized, c.bandwidth, c.attention, c.overlap,
+      c.launch * 1e6, c.step * 1e6, c.request * 1e6);
 }
 
 struct LeftOut {
@@ -57,7 +60,8 @@ struct LeftOut {
 };
 
 // Rows by the constants and intervals of the other rows.
-void predict_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows, const std::vector<bool>& is_left_out, LeftOut& result) {
+void predict_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows,
+                      const std::vector<bool>& is_left_out, LeftOut& result) {
   const Ceilings ceilings(catalog);
   RowReader reader(catalog, ceilings);
   std::vector<MeasuredRow> others;
@@ -75,15 +79,18 @@ void predict_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& ro
       result.predictions.push_back(p);
       for (const CalibratedInterval& interval : e.intervals) {
         const double ratio = p.time_ratio();
-        if (interval.regime == p.regime && interval.factors.low <= ratio && ratio <= interval.factors.high) result.inside.push_back(p);
+        if (interval.regime == p.regime && interval.factors.low <= ratio && ratio <= interval.factors.high)
+          result.inside.push_back(p);
       }
     }
   }
 }
 
 void print_coverage(const std::string& name, const LeftOut& left_out) {
-  std::printf("coverage of %s: %zu of %zu rows (%.0f %%); by regime", name.c_str(), left_out.inside.size(), left_out.predictions.size(),
-              100.0 * static_cast<double>(left_out.inside.size()) / static_cast<double>(std::max<std::size_t>(left_out.predictions.size(), 1)));
+  std::printf("coverage of %s: %zu of %zu rows (%.0f %%); by regime", name.c_str(), left_out.inside.size(),
+              left_out.predictions.size(),
+              100.0 * static_cast<double>(left_out.inside.size()) /
+                  static_cast<double>(std::max<std::size_t>(left_out.predictions.size(), 1)));
   for (const Regime regime : kAllRegimes) {
     const auto all = of_regime(left_out.predictions, regime).size();
     if (all == 0) continue;
@@ -108,11 +115,13 @@ void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows
 
   // Five parts by configuration: rows of one device and model stay together.
   std::map<std::string, std::size_t> parts;
-  for (const MeasuredRow& row : rows) parts.emplace(row.accelerator + row.model + row.weights + std::to_string(row.tp), parts.size() % 5);
+  for (const MeasuredRow& row : rows)
+    parts.emplace(row.accelerator + row.model + row.weights + std::to_string(row.tp), parts.size() % 5);
   LeftOut by_configuration;
   for (std::size_t part = 0; part < 5; ++part) {
     std::vector<bool> mask;
-    for (const MeasuredRow& row : rows) mask.push_back(parts.at(row.accelerator + row.model + row.weights + std::to_string(row.tp)) == part);
+    for (const MeasuredRow& row : rows)
+      mask.push_back(parts.at(row.accelerator + row.model + row.weights + std::to_string(row.tp)) == part);
     predict_left_out(catalog, rows, mask, by_configuration);
   }
   std::printf("--- each fifth of the configurations predicted by the others\n");
@@ -138,10 +147,14 @@ int run(const std::vector<std::string>& arguments) {
   bool leave_out = false;
   bool each_row = false;
   for (const std::string& argument : arguments) {
-    if (argument == "--check") check = true;
-    else if (argument == "--leave-out") leave_out = true;
-    else if (argument == "--rows") each_row = true;
-    else paths.push_back(argument);
+    if (argument == "--check")
+      check = true;
+    else if (argument == "--leave-out")
+      leave_out = true;
+    else if (argument == "--rows")
+      each_row = true;
+    else
+      paths.push_back(argument);
   }
   if (paths.size() != 2) {
     std::fputs("usage: fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]\n", stderr);
@@ -153,7 +166,8 @@ int run(const std::vector<std::string>& arguments) {
   for (const CalibratedEngine& engine : calibration.engines) print_constants(engine);
   print_errors(calibration.predictions);
   for (const Prediction& p : calibration.predictions) {
-    if (each_row) std::printf("row,%s,%s,%g,%g\n", p.id.c_str(), std::string(to_string(p.regime)).c_str(), p.measured, p.predicted);
+    if (each_row)
+      std::printf("row,%s,%s,%g,%g\n", p.id.c_str(), std::string(to_string(p.regime)).c_str(), p.measured, p.predicted);
   }
   std::map<std::string, int> reasons;
   for (const Skipped& skipped : calibration.skipped) ++reasons[skipped.reason];
@@ -163,7 +177,8 @@ int run(const std::vector<std::string>& arguments) {
   const std::string before = read_text_file(paths[0]);
   const std::string after = with_calibration(before, calibration);
   if (check) {
-    if (before != after) std::fprintf(stderr, "%s is not what the measured rows give: run tools/fit\n", paths[0].c_str());
+    if (before != after)
+      std::fprintf(stderr, "%s is not what the measured rows give: run tools/fit\n", paths[0].c_str());
     return before == after ? 0 : 1;
   }
   if (before != after && !write_in_place(paths[0], after)) {

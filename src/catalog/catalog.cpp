@@ -14,7 +14,8 @@ namespace {
 template <class R>
 bool answers_to(const R& record, const std::string& key) {
   if (lookup_key(record.name) == key) return true;
-  return std::any_of(record.aliases.begin(), record.aliases.end(), [&](Text alias) { return lookup_key(alias) == key; });
+  return std::any_of(record.aliases.begin(), record.aliases.end(),
+                     [&](Text alias) { return lookup_key(alias) == key; });
 }
 
 template <class R>
@@ -66,7 +67,8 @@ void Catalog::index() {
   add_names(view_.links, link_index_);
   std::unordered_map<std::string_view, std::vector<Bytes>> shares;
   for (const Accelerator& gpu : view_.accelerators) {
-    if (gpu.memory.known() && gpu.visible_memory.known()) shares[gpu.vendor].push_back(gpu.memory.value - gpu.visible_memory.value);
+    if (gpu.memory.known() && gpu.visible_memory.known())
+      shares[gpu.vendor].push_back(gpu.memory.value - gpu.visible_memory.value);
   }
   for (auto& [vendor, differences] : shares) {
     std::sort(differences.begin(), differences.end());

@@ -59,7 +59,10 @@ std::string quoted(Text name) { return "'" + std::string(name) + "'"; }
 class Checker {
  public:
   Checker(const Dataset& dataset, const std::vector<FactsDocument>& documents)
-      : dataset_(dataset), documents_(documents), accelerators_(all_keys(dataset.accelerators)), links_(all_keys(dataset.links)),
+      : dataset_(dataset),
+        documents_(documents),
+        accelerators_(all_keys(dataset.accelerators)),
+        links_(all_keys(dataset.links)),
         currencies_(all_keys(dataset.currencies)) {
     for (const FactsDocument& document : documents) readers_.emplace_back(document.root, document.origin);
   }
@@ -79,7 +82,8 @@ class Checker {
     for (const Engine& engine : dataset_.engines) check(engine);
     for (const Provider& provider : dataset_.providers) check(provider);
     std::vector<Problem> problems;
-    for (const Reader& reader : readers_) problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
+    for (const Reader& reader : readers_)
+      problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
     if (!problems.empty()) throw InputError(std::move(problems));
   }
 
@@ -87,10 +91,11 @@ class Checker {
   // A problem with a record, at the value of `field` in the last document that says it, else at the record's own place.
   template <class R>
   void report(const R& record, std::string_view field, std::string message, std::string nearest = {}) {
-    report_at([&](const Node& root) { return entry_of(root.find(list_key<R>), name_key<R>(), names_of(record)); }, field,
-              std::move(message), std::move(nearest));
+    report_at([&](const Node& root) { return entry_of(root.find(list_key<R>), name_key<R>(), names_of(record)); },
+              field, std::move(message), std::move(nearest));
   }
-  void report(const Provider& provider, const Offer& offer, std::string_view field, std::string message, std::string nearest = {}) {
+  void report(const Provider& provider, const Offer& offer, std::string_view field, std::string message,
+              std::string nearest = {}) {
     const auto find = [&](const Node& root) -> const Node* {
       const Node* owner = entry_of(root.find(list_key<Provider>), "name", names_of(provider));
       return owner ? entry_of(owner->find("offers"), "id", names_of(offer)) : nullptr;
@@ -125,7 +130,9 @@ class Checker {
       for (const auto& key : std::set<std::string>(keys.begin(), keys.end())) {
         const auto [entry, fresh] = owners.emplace(key, record.name);
         if (!fresh) {
-          report(record, {}, std::string(what) + " name '" + key + "' belongs to '" + entry->second + "' and '" + std::string(record.name) + "'");
+          report(record, {},
+                 std::string(what) + " name '" + key + "' belongs to '" + entry->second + "' and '" +
+                     std::string(record.name) + "'");
         }
       }
     }
@@ -137,7 +144,8 @@ class Checker {
     report(record, field, std::string(what) + " " + quoted(record.name) + " has " + std::string(field) + " 0");
   }
   void check(const CurrencyRate& rate) {
-    if (!rate.per_usd.known() || rate.per_usd.value <= 0) report(rate, "per_usd", "currency " + quoted(rate.currency) + " has no rate");
+    if (!rate.per_usd.known() || rate.per_usd.value <= 0)
+      report(rate, "per_usd", "currency " + quoted(rate.currency) + " has no rate");
   }
   template <class R>
   void check_link(const R& record, std::string_view what, std::string_view field, Text link) {
@@ -166,22 +174,27 @@ class Checker {
       report(engine, "memory_fraction", "engine " + quoted(engine.name) + " takes more than the memory there is");
     }
     if (engine.overhead_low.or_else(1) > 1 || engine.overhead_high.or_else(1) < 1) {
-      report(engine, "overhead_low", "engine " + quoted(engine.name) + " has overheads whose range leaves out their own estimate");
+      report(engine, "overhead_low",
+             "engine " + quoted(engine.name) + " has overheads whose range leaves out their own estimate");
     }
     for (const EngineInterval& interval : engine.intervals) {
       const double low = interval.low.or_else(1);
       if (low > 0 && low <= 1 && interval.high.or_else(1) >= 1) continue;
-      report(engine, "intervals", "engine " + quoted(engine.name) + " has no interval around the estimate for " + quoted(interval.regime));
+      report(engine, "intervals",
+             "engine " + quoted(engine.name) + " has no interval around the estimate for " + quoted(interval.regime));
     }
   }
   // Parameters must stay countable in 64 bits.
   void check(const ModelPreset& model) {
     const auto size = [](const Fact<std::int64_t>& fact) { return static_cast<double>(fact.or_else(1)); };
     const double width = size(model.hidden_size) + size(model.heads) * (size(model.head_dim) + size(model.v_head_dim)) +
-                         size(model.qk_nope_head_dim) + size(model.qk_rope_head_dim) + size(model.kv_lora_rank) + size(model.q_lora_rank);
-    const double deep = size(model.intermediate_size) + size(model.expert_intermediate_size) + size(model.shared_expert_intermediate_size);
-    const double bound = size(model.layers) * (size(model.experts) + size(model.shared_experts)) * width * (width + deep) +
-                         width * (size(model.vocab_size) + size(model.max_position) + size(model.position_offset));
+                         size(model.qk_nope_head_dim) + size(model.qk_rope_head_dim) + size(model.kv_lora_rank) +
+                         size(model.q_lora_rank);
+    const double deep = size(model.intermediate_size) + size(model.expert_intermediate_size) +
+                        size(model.shared_expert_intermediate_size);
+    const double bound =
+        size(model.layers) * (size(model.experts) + size(model.shared_experts)) * width * (width + deep) +
+        width * (size(model.vocab_size) + size(model.max_position) + size(model.position_offset));
     if (bound > 1e18) report(model, "layers", "model " + quoted(model.name) + " is too large to be counted");
   }
   void check(const NodeDesign& node) {
@@ -198,16 +211,20 @@ class Checker {
     positive(provider, "provider", "hours_per_month", provider.hours_per_month);
     for (const HostParts& parts : provider.host_parts) {
       if (currencies_.contains(lookup_key(parts.currency))) continue;
-      report(provider, "host_parts", "the host of provider " + quoted(provider.name) + " has the unknown currency " + quoted(parts.currency),
+      report(provider, "host_parts",
+             "the host of provider " + quoted(provider.name) + " has the unknown currency " + quoted(parts.currency),
              nearest_of(dataset_.currencies, parts.currency));
     }
     for (const Offer& offer : provider.offers) {
       const std::string subject = "offer " + quoted(offer.id);
-      if (!offer_ids_.insert(std::string(offer.id)).second) report(provider, offer, "id", "offer id " + quoted(offer.id) + " stands twice");
-      if (offer.price.known() && offer.price.value <= 0) report(provider, offer, "price", subject + " has a price of 0");
+      if (!offer_ids_.insert(std::string(offer.id)).second)
+        report(provider, offer, "id", "offer id " + quoted(offer.id) + " stands twice");
+      if (offer.price.known() && offer.price.value <= 0)
+        report(provider, offer, "price", subject + " has a price of 0");
       if (!offer.rankable) continue;
       if (!accelerators_.contains(lookup_key(offer.gpu))) {
-        report(provider, offer, "gpu", subject + " names the unknown accelerator " + quoted(offer.gpu), nearest_of(dataset_.accelerators, offer.gpu));
+        report(provider, offer, "gpu", subject + " names the unknown accelerator " + quoted(offer.gpu),
+               nearest_of(dataset_.accelerators, offer.gpu));
       }
       if (!offer.count.known() || offer.count.value < 1) report(provider, offer, "count", subject + " has no count");
       if (!currencies_.contains(lookup_key(offer.currency))) {
@@ -228,6 +245,8 @@ class Checker {
 
 }  // namespace
 
-void check_facts(const Dataset& dataset, const std::vector<FactsDocument>& documents) { Checker(dataset, documents).run(); }
+void check_facts(const Dataset& dataset, const std::vector<FactsDocument>& documents) {
+  Checker(dataset, documents).run();
+}
 
 }  // namespace gpuplan

@@ -26,7 +26,8 @@ SourceId Dataset::source(std::string_view text, std::string_view observed_on, La
   const auto found = source_ids_.find(key);
   if (found != source_ids_.end()) return found->second;
   if (sources.size() >= std::numeric_limits<SourceId>::max()) {
-    throw InputError(Problem{"catalog.too_many_sources", "more than 65,535 different sources", std::nullopt, "fewer sources", {}, {}});
+    throw InputError(Problem{
+        "catalog.too_many_sources", "more than 65,535 different sources", std::nullopt, "fewer sources", {}, {}});
   }
   const auto id = static_cast<SourceId>(sources.size());
   sources.push_back({keep(text), keep(observed_on), layer});

@@ -23,11 +23,11 @@ struct AsCount {
   static constexpr double read(std::int64_t v) { return static_cast<double>(v); }
   static constexpr std::string_view unit = "";
 };
-#define GPUPLAN_UNIT(Name, Type, maker, text)                                  \
-  struct Name {                                                                \
-    static constexpr Type make(double n) { return maker(n); }                  \
-    static constexpr double read(Type v) { return v / maker(1); }              \
-    static constexpr std::string_view unit = text;                             \
+#define GPUPLAN_UNIT(Name, Type, maker, text)                     \
+  struct Name {                                                   \
+    static constexpr Type make(double n) { return maker(n); }     \
+    static constexpr double read(Type v) { return v / maker(1); } \
+    static constexpr std::string_view unit = text;                \
   }
 GPUPLAN_UNIT(AsGib, Bytes, gibibytes, "GiB");
 GPUPLAN_UNIT(AsMib, Bytes, mebibytes, "MiB");
@@ -369,12 +369,19 @@ void visit_fields(V& v, R& r) {
 // The key of the list in YAML, and what one record is called in messages.
 template <class R>
 inline constexpr std::string_view list_key = "";
-template <> inline constexpr std::string_view list_key<Accelerator> = "accelerators";
-template <> inline constexpr std::string_view list_key<Link> = "links";
-template <> inline constexpr std::string_view list_key<NodeDesign> = "nodes";
-template <> inline constexpr std::string_view list_key<ModelPreset> = "models";
-template <> inline constexpr std::string_view list_key<Engine> = "engines";
-template <> inline constexpr std::string_view list_key<Provider> = "providers";
-template <> inline constexpr std::string_view list_key<CurrencyRate> = "rates";
+template <>
+inline constexpr std::string_view list_key<Accelerator> = "accelerators";
+template <>
+inline constexpr std::string_view list_key<Link> = "links";
+template <>
+inline constexpr std::string_view list_key<NodeDesign> = "nodes";
+template <>
+inline constexpr std::string_view list_key<ModelPreset> = "models";
+template <>
+inline constexpr std::string_view list_key<Engine> = "engines";
+template <>
+inline constexpr std::string_view list_key<Provider> = "providers";
+template <>
+inline constexpr std::string_view list_key<CurrencyRate> = "rates";
 
 }  // namespace gpuplan

@@ -20,13 +20,13 @@ inline constexpr std::array enum_names<Mark>{
     std::pair{Mark::unknown, "unknown"}, std::pair{Mark::published, "published"}, std::pair{Mark::measured, "measured"},
     std::pair{Mark::derived, "derived"}, std::pair{Mark::from_memory, "from memory"}};
 template <>
-inline constexpr std::array enum_names<Layer>{std::pair{Layer::built_in, "built-in"}, std::pair{Layer::system, "system"},
-                                              std::pair{Layer::user, "user"}, std::pair{Layer::project, "project"},
-                                              std::pair{Layer::flag, "--catalog"}};
+inline constexpr std::array enum_names<Layer>{
+    std::pair{Layer::built_in, "built-in"}, std::pair{Layer::system, "system"}, std::pair{Layer::user, "user"},
+    std::pair{Layer::project, "project"}, std::pair{Layer::flag, "--catalog"}};
 template <>
-inline constexpr std::array enum_names<PeerToPeer>{
-    std::pair{PeerToPeer::unknown, "unknown"}, std::pair{PeerToPeer::yes, "yes"}, std::pair{PeerToPeer::no, "no"},
-    std::pair{PeerToPeer::bridge, "bridge"}};
+inline constexpr std::array enum_names<PeerToPeer>{std::pair{PeerToPeer::unknown, "unknown"},
+                                                   std::pair{PeerToPeer::yes, "yes"}, std::pair{PeerToPeer::no, "no"},
+                                                   std::pair{PeerToPeer::bridge, "bridge"}};
 template <>
 inline constexpr std::array enum_names<LinkCategory>{
     std::pair{LinkCategory::scale_up, "scale_up"}, std::pair{LinkCategory::host, "host"},
@@ -38,17 +38,17 @@ inline constexpr std::array enum_names<QkNorm>{std::pair{QkNorm::none, "none"}, 
                                                std::pair{QkNorm::full, "full"}};
 template <>
 inline constexpr std::array enum_names<Contract>{
-    std::pair{Contract::on_demand, "on_demand"}, std::pair{Contract::spot, "spot"},
-    std::pair{Contract::reserved, "reserved"},   std::pair{Contract::dedicated, "dedicated"},
-    std::pair{Contract::cluster, "cluster"},     std::pair{Contract::managed, "managed"},
+    std::pair{Contract::on_demand, "on_demand"},   std::pair{Contract::spot, "spot"},
+    std::pair{Contract::reserved, "reserved"},     std::pair{Contract::dedicated, "dedicated"},
+    std::pair{Contract::cluster, "cluster"},       std::pair{Contract::managed, "managed"},
     std::pair{Contract::serverless, "serverless"}, std::pair{Contract::token_api, "token_api"},
-    std::pair{Contract::cpu_vps, "cpu_vps"},     std::pair{Contract::owned, "owned"}};
+    std::pair{Contract::cpu_vps, "cpu_vps"},       std::pair{Contract::owned, "owned"}};
 template <>
 inline constexpr std::array enum_names<PriceScope>{std::pair{PriceScope::gpu, "gpu"},
                                                    std::pair{PriceScope::instance, "instance"}};
 template <>
-inline constexpr std::array enum_names<PriceUnit>{std::pair{PriceUnit::second, "second"}, std::pair{PriceUnit::hour, "hour"},
-                                                  std::pair{PriceUnit::month, "month"}};
+inline constexpr std::array enum_names<PriceUnit>{
+    std::pair{PriceUnit::second, "second"}, std::pair{PriceUnit::hour, "hour"}, std::pair{PriceUnit::month, "month"}};
 template <>
 inline constexpr std::array enum_names<Vat>{std::pair{Vat::unknown, "unknown"}, std::pair{Vat::included, "included"},
                                             std::pair{Vat::excluded, "excluded"}};

@@ -84,7 +84,12 @@ class ReadVisitor {
     };
     if (auto value = in_.optional(key, parse)) {
       if (!is_plausible(static_cast<double>(*value))) {
-        in_.problem({"input.out_of_range", "'" + std::string(key) + "' is beyond all measure", in_.place_of(key), "0, or 1e-9 to 1e18", {}, {}});
+        in_.problem({"input.out_of_range",
+                     "'" + std::string(key) + "' is beyond all measure",
+                     in_.place_of(key),
+                     "0, or 1e-9 to 1e18",
+                     {},
+                     {}});
         return;
       }
       set(key, member, mark, Unit::make(static_cast<double>(*value)));
@@ -129,7 +134,8 @@ class ReadVisitor {
     if (noted_.empty()) return;
     std::vector<FieldMark> all;
     for (const FieldMark& known : member) {
-      const auto again = std::find_if(noted_.begin(), noted_.end(), [&](const FieldMark& n) { return n.field == known.field; });
+      const auto again =
+          std::find_if(noted_.begin(), noted_.end(), [&](const FieldMark& n) { return n.field == known.field; });
       if (again == noted_.end()) all.push_back(known);
     }
     all.insert(all.end(), noted_.begin(), noted_.end());
@@ -191,7 +197,9 @@ Text key_of(const R& record) {
   return record.name;
 }
 template <class R>
-concept HasAliases = requires(const R& record) { record.aliases; };
+concept HasAliases = requires(const R& record) {
+  record.aliases;
+};
 
 template <class R>
 bool answers_to(const R& record, const std::string& key) {
@@ -224,8 +232,12 @@ void read_list(std::vector<R>& records, Reader& in, FileContext& context) {
     // Built-in files may not say a name twice: check_facts finds that; a user's file overrides, each record once.
     R* known = context.layer == Layer::built_in ? nullptr : known_record(records, reader);
     if (known && !said.insert(lookup_key(key_of(*known))).second) {
-      reader.problem({"input.duplicate_name", "'" + std::string(key_of(*known)) + "' stands twice in this file",
-                      reader.place_of(name_field<R>()), "each record once", {}, {}});
+      reader.problem({"input.duplicate_name",
+                      "'" + std::string(key_of(*known)) + "' stands twice in this file",
+                      reader.place_of(name_field<R>()),
+                      "each record once",
+                      {},
+                      {}});
     }
     R record = known ? *known : R{};
     ReadVisitor visitor(reader, context, known != nullptr);

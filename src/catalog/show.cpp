@@ -52,9 +52,11 @@ class ShowVisitor {
 
  private:
   void add(std::string_view key, std::string value) {
-    const auto known = std::find_if(marks_.begin(), marks_.end(), [&](const FieldMark& mark) { return mark.field == key; });
+    const auto known =
+        std::find_if(marks_.begin(), marks_.end(), [&](const FieldMark& mark) { return mark.field == key; });
     const bool marked = known != marks_.end();
-    fields.push_back({key, std::move(value), marked ? known->mark : Mark::published, marked ? known->source : record_source_});
+    fields.push_back(
+        {key, std::move(value), marked ? known->mark : Mark::published, marked ? known->source : record_source_});
   }
   SourceId record_source_;
   FieldMarks marks_;

@@ -3,15 +3,19 @@
 namespace gpuplan::cli {
 namespace {
 
-constexpr std::string_view kEstimateFlags[] = {"model",   "job",     "dtype",  "kv-dtype", "context",  "input",    "output",  "concurrency", "engine",
-                                               "gpu",     "count",   "provider", "contract", "region",   "country",  "currency", "vat",       "as-of",
-                                               "sort",    "top",     "format", "explain",  "assert",   "file",     "output-file", "catalog", "help"};
-constexpr std::string_view kMemoryFlags[] = {"model", "job",   "dtype",  "kv-dtype", "context", "input", "output",      "concurrency", "engine",
-                                             "gpu",   "count", "top",    "format",   "explain", "assert", "file", "output-file", "catalog", "help"};
+constexpr std::string_view kEstimateFlags[] = {
+    "model", "job",   "dtype",    "kv-dtype", "context", "input",   "output",      "concurrency", "engine",
+    "gpu",   "count", "provider", "contract", "region",  "country", "currency",    "vat",         "as-of",
+    "sort",  "top",   "format",   "explain",  "assert",  "file",    "output-file", "catalog",     "help"};
+constexpr std::string_view kMemoryFlags[] = {
+    "model", "job", "dtype",  "kv-dtype", "context", "input", "output",      "concurrency", "engine", "gpu",
+    "count", "top", "format", "explain",  "assert",  "file",  "output-file", "catalog",     "help"};
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
-constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region", "country", "currency", "vat", "top", "format", "output-file", "catalog", "help"};
-constexpr std::string_view kProviderFlags[] = {"provider", "country", "as-of", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region",      "country", "currency",
+                                            "vat", "top",      "format",   "output-file", "catalog", "help"};
+constexpr std::string_view kProviderFlags[] = {"provider",    "country", "as-of", "format",
+                                               "output-file", "catalog", "help"};
 constexpr std::string_view kHelpFlags[] = {"man", "help"};
 
 constexpr std::string_view kEstimateExamples[] = {
@@ -26,18 +30,24 @@ constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --coun
 constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
 
 constexpr Command kCommands[] = {
-    {"estimate", "what a model needs, which hardware and layout fits, how fast it is and what it costs at each provider",
-     "Answers in one sentence, then shows how it comes about: the model's exact weights, memory term by term, times with 80 % intervals, "
+    {"estimate",
+     "what a model needs, which hardware and layout fits, how fast it is and what it costs at each provider",
+     "Answers in one sentence, then shows how it comes about: the model's exact weights, memory term by term, times "
+     "with 80 % intervals, "
      "and the options of all providers, ranked. Prices are compared without VAT unless asked otherwise.",
      kEstimateFlags, "", kEstimateExamples, run_estimate},
     {"memory", "the footprint of a model on one device of each accelerator, term by term",
-     "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests fit at once.",
+     "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests "
+     "fit at once.",
      kMemoryFlags, "", kMemoryExamples, run_memory},
-    {"gpus", "list accelerators, or show one with the source of each fact", "", kGpuFlags, "[TEXT | show NAME]", kGpuExamples, run_gpus},
-    {"models", "list model presets, or show one with its tensors", "", kModelFlags, "[TEXT | show NAME]", kModelExamples, run_models},
-    {"offers", "list what can be rented, cheapest GPU hour first, or show one", "", kOfferFlags, "[TEXT | show ID]", kOfferExamples, run_offers},
-    {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags, "[TEXT | show NAME]",
-     kProviderExamples, run_providers},
+    {"gpus", "list accelerators, or show one with the source of each fact", "", kGpuFlags, "[TEXT | show NAME]",
+     kGpuExamples, run_gpus},
+    {"models", "list model presets, or show one with its tensors", "", kModelFlags, "[TEXT | show NAME]",
+     kModelExamples, run_models},
+    {"offers", "list what can be rented, cheapest GPU hour first, or show one", "", kOfferFlags, "[TEXT | show ID]",
+     kOfferExamples, run_offers},
+    {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
+     "[TEXT | show NAME]", kProviderExamples, run_providers},
     {"help", "explain a command", "", kHelpFlags, "[COMMAND]", {}, nullptr},
 };
 

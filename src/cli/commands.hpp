@@ -34,8 +34,8 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   std::string_view description;
-  std::span<const std::string_view> flags;     ///< names from the table of flags
-  std::string_view words;                      ///< positional arguments as help shows them
+  std::span<const std::string_view> flags;  ///< names from the table of flags
+  std::string_view words;                   ///< positional arguments as help shows them
   std::span<const std::string_view> examples;
   Outcome (*run)(const Options&, const Environment&);  ///< null: handled by the program itself (help)
 };

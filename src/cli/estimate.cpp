@@ -22,7 +22,8 @@ Outcome run_estimate(const Options& options, const Environment& environment) {
     document.shown_rows = *options.top;
     document.best_of_each_provider = false;
     const auto rows = static_cast<std::size_t>(*options.top);
-    if (*options.top > 0 && options.format != Format::table && document.options.size() > rows) document.options.resize(rows);
+    if (*options.top > 0 && options.format != Format::table && document.options.size() > rows)
+      document.options.resize(rows);
   }
   for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
   outcome.status = estimate.options.empty() ? kNoPlan : kDone;
@@ -39,7 +40,8 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   document.shown_rows = options.top.value_or(0);
   const auto rows = static_cast<std::size_t>(document.shown_rows);
   if (rows > 0 && options.format != Format::table && document.hardware.size() > rows) document.hardware.resize(rows);
-  const bool runs = std::any_of(document.hardware.begin(), document.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+  const bool runs = std::any_of(document.hardware.begin(), document.hardware.end(),
+                                [](const HardwareDocument& h) { return h.memory.has_value(); });
   for (const Warning& warning : estimate.warnings) outcome.notices.push_back(warning.message);
   outcome.status = runs ? kDone : kNoPlan;
   outcome.document = std::move(document);

@@ -29,7 +29,12 @@ Outcome take_text(std::string_view text, std::string& into) {
 // A filter of nothing would be no filter.
 Outcome refuse_empty(const std::vector<std::string>& parts, std::string_view text) {
   if (!parts.empty()) return std::nullopt;
-  return Problem{"input.bad_value", "no name in '" + std::string(text) + "'", std::nullopt, "one or more names, with commas between them", {}, {}};
+  return Problem{"input.bad_value",
+                 "no name in '" + std::string(text) + "'",
+                 std::nullopt,
+                 "one or more names, with commas between them",
+                 {},
+                 {}};
 }
 
 // Names may hold commas: the text is taken apart where the catalogue is known.
@@ -64,13 +69,19 @@ Parsed<E> one_of(std::string_view text, const std::array<std::pair<std::string_v
     all.emplace_back(word);
     views.push_back(word);
   }
-  return Parsed<E>::fail("unknown value '" + std::string(text) + "'", join(all, ", "), nearest_name(text, views), "input.unknown_name");
+  return Parsed<E>::fail("unknown value '" + std::string(text) + "'", join(all, ", "), nearest_name(text, views),
+                         "input.unknown_name");
 }
 
 Outcome take_country(std::string_view text, std::string& into) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (text.size() != 2 || !is_letter(text[0]) || !is_letter(text[1])) {
-    return Problem{"input.bad_value", "bad country '" + std::string(text) + "'", std::nullopt, "two letters, such as RU or DE", {}, {}};
+    return Problem{"input.bad_value",
+                   "bad country '" + std::string(text) + "'",
+                   std::nullopt,
+                   "two letters, such as RU or DE",
+                   {},
+                   {}};
   }
   into = text;
   return std::nullopt;
@@ -89,32 +100,52 @@ constexpr std::string_view kFiles = "files";
 constexpr std::string_view kProgram = "the program";
 
 constexpr Flag kFlags[] = {
-    {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -", "", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); }); }},
+    {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
+     "", true, kJob,
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
+     }},
     {"job", 0, "KIND", "what is to be done: serve", "serve", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
-    {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.dtype, v); }); }},
+    {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
+     true, kJob,
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { said(o.job.dtype, v); });
+     }},
     {"kv-dtype", 0, "FORMAT", "how keys and values are stored: bf16, fp8, int8, …", "bf16", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); }); }},
-    {"context", 0, "TOKENS", "positions that a request may come to hold (8k is 8,000)", "4096, or input + output if that is more", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.context, v); }); }},
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); });
+     }},
+    {"context", 0, "TOKENS", "positions that a request may come to hold (8k is 8,000)",
+     "4096, or input + output if that is more", true, kJob,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { said(o.job.context, v); });
+     }},
     {"input", 0, "TOKENS", "prompt of a request", "1024", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.input, v); }); }},
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { said(o.job.input, v); });
+     }},
     {"output", 0, "TOKENS", "tokens that a request generates", "256", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.output, v); }); }},
-    {"concurrency", 0, "N", "requests in flight that must be carried; times are given at this load, else at all that fit", "1", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { said(o.job.concurrency, v); }); }},
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { said(o.job.output, v); });
+     }},
+    {"concurrency", 0, "N",
+     "requests in flight that must be carried; times are given at this load, else at all that fit", "1", true, kJob,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { said(o.job.concurrency, v); });
+     }},
     {"engine", 0, "NAME", "the inference engine", "vllm", true, kJob,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); }); }},
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
+     }},
     {"gpu", 0, "NAME[,…]", "only these accelerators; a family's name selects all its members", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},
     {"count", 0, "N", "exactly so many accelerators in all", "", true, kChoice,
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
-    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless", "", true, kChoice,
-     [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }, true},
+    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",
+     "", true, kChoice, [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }, true},
     {"region", 0, "TEXT", "only regions whose name holds this", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_text(t, o.region); }},
     {"country", 0, "CODE", "only offers in this country, two letters", "", true, kChoice,
@@ -127,24 +158,38 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take(parse_date(t), [&](Date v) { o.as_of = v; }); }},
     {"sort", 0, "BY", "order of the options: cost (of a month), time (of a request), pareto", "cost", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_sort(t), [&](SortBy v) { o.sort = v; }); }},
-    {"top", 0, "N", "show so many options or rows; 0: all", "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
+    {"top", 0, "N", "show so many options or rows; 0: all",
+     "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
     {"format", 0, "FORMAT", "table, json or csv", "table", true, kAnswer,
      [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},
     {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},
-    {"assert", 0, "EXPR", "exit with 4 unless this holds, e.g. 'best.cost.per_hour<=10'; may be repeated", "", true, kAnswer,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); }); }, true},
+    {"assert", 0, "EXPR", "exit with 4 unless this holds, e.g. 'best.cost.per_hour<=10'; may be repeated", "", true,
+     kAnswer,
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); });
+     },
+     true},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
-     [](Options& o, std::string_view t) { return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); }); }, true},
-    {"file", 'f', "FILE", "read flags from a job file (YAML or JSON; keys are the flags' names; - is standard input)", "", false, kFiles,
-     [](Options& o, std::string_view t) { return take_text(t, o.job_file); }},
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); });
+     },
+     true},
+    {"file", 'f', "FILE", "read flags from a job file (YAML or JSON; keys are the flags' names; - is standard input)",
+     "", false, kFiles, [](Options& o, std::string_view t) { return take_text(t, o.job_file); }},
     {"output-file", 'o', "FILE", "write the result there instead of standard output", "", false, kFiles,
      [](Options& o, std::string_view t) { return take_text(t, o.output_file); }},
     {"man", 0, "", "print the manual page", "", false, kProgram,
-     [](Options& o, std::string_view) { o.man = true; return Outcome{}; }},
+     [](Options& o, std::string_view) {
+       o.man = true;
+       return Outcome{};
+     }},
     {"help", 'h', "", "print this help", "", false, kProgram,
-     [](Options& o, std::string_view) { o.help = true; return Outcome{}; }},
+     [](Options& o, std::string_view) {
+       o.help = true;
+       return Outcome{};
+     }},
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace gpuplan::cli {
 using ApplyFlag = std::optional<Problem> (*)(Options&, std::string_view text);
 
 struct Flag {
-  std::string_view name;      ///< `kv-dtype` is --kv-dtype, and the key in a job file
-  char letter = 0;            ///< -f
-  std::string_view value;     ///< what stands for the value in help; empty: a switch
+  std::string_view name;   ///< `kv-dtype` is --kv-dtype, and the key in a job file
+  char letter = 0;         ///< -f
+  std::string_view value;  ///< what stands for the value in help; empty: a switch
   std::string_view help;
   std::string_view fallback;  ///< the default, as help says it; empty: none
   bool in_file = true;        ///< may stand in a job file

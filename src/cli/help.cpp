@@ -18,11 +18,13 @@ constexpr std::pair<std::string_view, std::string_view> kStatuses[] = {
 };
 
 constexpr std::string_view kRepeating =
-    "A flag that is given again counts as it was given last, unless its help says that it may be repeated or its value is a list; there may be only one "
+    "A flag that is given again counts as it was given last, unless its help says that it may be repeated or its value "
+    "is a list; there may be only one "
     "job file. What the command line says goes over the job file.";
 
 constexpr std::string_view kFilesRules =
-    "Names may also end in .yml; hidden files, folders, pipes and devices are passed over. A folder that is not there is no layer, one that cannot be "
+    "Names may also end in .yml; hidden files, folders, pipes and devices are passed over. A folder that is not there "
+    "is no layer, one that cannot be "
     "listed is told on standard error and left out, and a file that cannot be read is an error.";
 
 constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
@@ -68,12 +70,14 @@ std::string paragraph(std::string_view text) {
 
 std::string overview() {
   std::string out = "usage: gpuplan COMMAND [FLAGS]\n\n";
-  out += paragraph("Plans accelerators, time and cost for machine-learning workloads, from facts and physics, and shows where every number came from.");
+  out += paragraph(
+      "Plans accelerators, time and cost for machine-learning workloads, from facts and physics, and shows where every "
+      "number came from.");
   out += "\ncommands\n";
   for (const Command& command : commands()) out += entry(std::string(command.name), command.summary, 14);
   out += "\n" + paragraph(kRepeating);
-  out += "\n" + paragraph("'gpuplan help COMMAND' explains one. 'gpuplan --version' prints the version.") + "\nexample\n  " +
-         std::string(commands().front().examples.front()) + "\n";
+  out += "\n" + paragraph("'gpuplan help COMMAND' explains one. 'gpuplan --version' prints the version.") +
+         "\nexample\n  " + std::string(commands().front().examples.front()) + "\n";
   return out;
 }
 
@@ -124,7 +128,8 @@ std::string help_text(const Command* command) {
 }
 
 std::string man_page() {
-  std::string out = ".\\\" Written by 'gpuplan help --man'; do not edit.\n.TH GPUPLAN 1 \"\" \"gpuplan " GPUPLAN_VERSION "\" \"User Commands\"\n";
+  std::string out = ".\\\" Written by 'gpuplan help --man'; do not edit.\n.TH GPUPLAN 1 \"\" \"gpuplan " GPUPLAN_VERSION
+                    "\" \"User Commands\"\n";
   out += ".SH NAME\ngpuplan \\- plan accelerators, time and cost for machine\\-learning workloads\n";
   out += ".SH SYNOPSIS\n.B gpuplan\n.I COMMAND\n[\\fIFLAGS\\fR]\n.SH COMMANDS\n";
   for (const Command& command : commands()) {
@@ -145,7 +150,9 @@ std::string man_page() {
   out += ".SH FILES\n";
   for (const auto& [file, meaning] : kFiles) out += ".TP\n.I " + roff(file) + "\n" + roff(meaning) + "\n";
   out += ".PP\n" + roff(kFilesRules) + "\n";
-  out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour, whatever the terminal\n.TP\n.B COLUMNS\nwidth of prose and tables; unset: that of the terminal, and whole tables in a pipe\n";
+  out +=
+      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colour, whatever the terminal\n.TP\n.B COLUMNS\nwidth of prose and "
+      "tables; unset: that of the terminal, and whole tables in a pipe\n";
   out += ".SH EXAMPLES\n.nf\n";
   for (const Command& command : commands()) {
     for (const std::string_view example : command.examples) out += roff(example) + "\n";

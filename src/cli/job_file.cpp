@@ -23,8 +23,12 @@ const Node* value_of(Reader& in, std::string_view flag, std::string& key) {
 
 void apply(Reader& in, const Flag& flag, const Node& node, Options& options) {
   if (node.kind != Node::Kind::scalar) {
-    in.problem({"input.bad_type", "'" + std::string(flag.name) + "' is not a single value", node.place,
-                flag.repeats ? "one value or a list of values" : "one value", {}, {}});
+    in.problem({"input.bad_type",
+                "'" + std::string(flag.name) + "' is not a single value",
+                node.place,
+                flag.repeats ? "one value or a list of values" : "one value",
+                {},
+                {}});
     return;
   }
   if (auto problem = flag.apply(options, node.scalar)) {
@@ -45,7 +49,13 @@ void read_job_file(const std::string& path, const Command& command, Options& opt
     const Node* node = value_of(in, flag.name, key);
     if (!node || node->kind == Node::Kind::null) continue;
     if (node->kind == Node::Kind::sequence && flag.repeats) {
-      if (node->items.empty()) in.problem({"input.bad_value", "'" + key + "' is an empty list", node->place, "one value or a list of values", {}, {}});
+      if (node->items.empty())
+        in.problem({"input.bad_value",
+                    "'" + key + "' is an empty list",
+                    node->place,
+                    "one value or a list of values",
+                    {},
+                    {}});
       for (const Node& item : node->items) apply(in, flag, item, options);
     } else {
       apply(in, flag, *node, options);

@@ -22,19 +22,22 @@ bool is_facts_file(const fs::path& path) {
 
 bool is_absent(const fs::path& folder, const std::error_code& error) {
   std::error_code ignored;
-  return error == std::errc::no_such_file_or_directory || fs::symlink_status(folder, ignored).type() == fs::file_type::not_found;
+  return error == std::errc::no_such_file_or_directory ||
+         fs::symlink_status(folder, ignored).type() == fs::file_type::not_found;
 }
 
 // A folder that is not there is no layer. One that cannot be listed is said, for its facts are missing from the answer;
 // a file in it that cannot be read is an error, said when it is read.
-void add_folder(std::vector<CatalogFile>& files, const fs::path& folder, Layer layer, std::vector<std::string>& notices) {
+void add_folder(std::vector<CatalogFile>& files, const fs::path& folder, Layer layer,
+                std::vector<std::string>& notices) {
   std::error_code error;
   std::vector<std::string> paths;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (is_facts_file(at->path())) paths.push_back(at->path().string());
   }
   if (error && !is_absent(folder, error)) {
-    notices.push_back("warning: the facts in '" + folder.string() + "' are left out: it cannot be listed: " + error.message());
+    notices.push_back("warning: the facts in '" + folder.string() +
+                      "' are left out: it cannot be listed: " + error.message());
   }
   std::sort(paths.begin(), paths.end());
   for (auto& path : paths) files.push_back({std::move(path), layer});

@@ -17,8 +17,12 @@ std::string shown_name(const Options& options) {
 bool asks_to_show(const Options& options) { return !options.words.empty() && options.words.front() == "show"; }
 
 [[noreturn]] void unknown(std::string_view what, const std::string& name, std::string nearest) {
-  throw InputError(Problem{"input.unknown_name", "unknown " + std::string(what) + " '" + name + "'", std::nullopt,
-                           "a name or alias from the catalogue", std::move(nearest), {}});
+  throw InputError(Problem{"input.unknown_name",
+                           "unknown " + std::string(what) + " '" + name + "'",
+                           std::nullopt,
+                           "a name or alias from the catalogue",
+                           std::move(nearest),
+                           {}});
 }
 
 ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& outcome, Prices prices = Prices::unused) {
@@ -39,7 +43,8 @@ Outcome run_gpus(const Options& options, const Environment& environment) {
     if (members.size() > 1) {
       std::vector<std::string> names;
       for (const Accelerator* member : members) names.emplace_back(member->name);
-      throw InputError(Problem{"input.ambiguous_name", "'" + name + "' is a family", std::nullopt, "one of " + join(names, ", "), {}, {}});
+      throw InputError(Problem{
+          "input.ambiguous_name", "'" + name + "' is a family", std::nullopt, "one of " + join(names, ", "), {}, {}});
     }
     outcome.document = show_gpu(catalog, *members.front());
   } else {
@@ -101,7 +106,8 @@ Outcome run_providers(const Options& options, const Environment& environment) {
     if (!provider) unknown("provider", name, catalog.nearest_provider(name));
     outcome.document = show_provider(catalog, *provider);
   } else {
-    outcome.document = list_providers(catalog, filter_of(catalog, options, outcome), options.as_of.value_or(environment.today));
+    outcome.document =
+        list_providers(catalog, filter_of(catalog, options, outcome), options.as_of.value_or(environment.today));
   }
   return outcome;
 }

@@ -38,7 +38,8 @@ int terminal_columns() {
     return static_cast<int>(*columns.value);
   }
   winsize size{};
-  if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) return std::min<int>(size.ws_col, kWidest);
+  if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    return std::min<int>(size.ws_col, kWidest);
   return 0;
 }
 
@@ -56,9 +57,12 @@ Environment environment_of_process() {
 
 std::string render(const Document& document, const Options& options, const Environment& environment) {
   switch (options.format) {
-    case Format::json: return render_json(document);
-    case Format::csv: return render_csv(document);
-    case Format::table: break;
+    case Format::json:
+      return render_json(document);
+    case Format::csv:
+      return render_csv(document);
+    case Format::table:
+      break;
   }
   TextStyle style{environment.width, environment.table_width, environment.color, options.explain};
   if (!options.output_file.empty()) style = {TextStyle{}.width, 0, false, options.explain};
@@ -71,7 +75,8 @@ int check_assertions(const Document& document, const Options& options) {
   for (const std::string& expression : options.assertions) {
     const AssertionResult result = check_assertion(document, expression);
     if (result.holds) continue;
-    write_error("gpuplan: assertion does not hold: " + expression + (result.seen.empty() ? "" : " (" + result.seen + ")") + "\n");
+    write_error("gpuplan: assertion does not hold: " + expression +
+                (result.seen.empty() ? "" : " (" + result.seen + ")") + "\n");
     failed = kAssertionFailed;
   }
   return failed;
@@ -118,7 +123,9 @@ ErrorDocument first_problems(ErrorDocument error) {
   return error;
 }
 
-ErrorDocument document_of(const OutputError& error) { return {kInternal, {{error.id(), error.what(), std::nullopt, {}, {}, {}}}}; }
+ErrorDocument document_of(const OutputError& error) {
+  return {kInternal, {{error.id(), error.what(), std::nullopt, {}, {}, {}}}};
+}
 
 // In JSON on standard output too where JSON was asked for. A standard output that cannot be written to is not tried twice.
 int report_errors(ErrorDocument error, Format format) {

@@ -63,7 +63,8 @@ mode_t mode_of_new_files() {
 class Temporary {
  public:
   explicit Temporary(const std::string& path)
-      : name_(path.substr(0, path.rfind('/') + 1) + ".gpuplan.XXXXXX"), descriptor_(::mkostemp(name_.data(), O_CLOEXEC)) {}
+      : name_(path.substr(0, path.rfind('/') + 1) + ".gpuplan.XXXXXX"),
+        descriptor_(::mkostemp(name_.data(), O_CLOEXEC)) {}
   ~Temporary() {
     close();
     if (there_) ::unlink(name_.c_str());
@@ -78,7 +79,9 @@ class Temporary {
     if (!old) return ::fchmod(descriptor_, mode_of_new_files()) == 0;
     FileStatus own{};
     if (old->st_nlink > 1 || ::fstat(descriptor_, &own) != 0) return false;
-    if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid) && ::fchown(descriptor_, old->st_uid, old->st_gid) != 0) return false;
+    if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid) &&
+        ::fchown(descriptor_, old->st_uid, old->st_gid) != 0)
+      return false;
     return ::fchmod(descriptor_, old->st_mode & 0777) == 0;
   }
 
@@ -103,7 +106,8 @@ class Temporary {
 void write_in_place(std::string_view text, const std::string& path, bool is_regular) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (descriptor < 0) fail(kOutputFile, "cannot open '" + path + "'");
-  const bool written = write_all(descriptor, text) && (!is_regular || ::ftruncate(descriptor, static_cast<off_t>(text.size())) == 0);
+  const bool written =
+      write_all(descriptor, text) && (!is_regular || ::ftruncate(descriptor, static_cast<off_t>(text.size())) == 0);
   const int error = errno;
   const bool closed = ::close(descriptor) == 0;
   if (!written) errno = error;
@@ -163,7 +167,8 @@ void write_result(std::string_view text, const std::string& path) {
 void write_error(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
 
 void hold_standard_streams() {
-  constexpr std::array<int, 3> kUnusable = {O_WRONLY, O_RDONLY, O_RDONLY};  // reading the first and writing the others fails
+  constexpr std::array<int, 3> kUnusable = {O_WRONLY, O_RDONLY,
+                                            O_RDONLY};  // reading the first and writing the others fails
   for (int stream = 0; stream < 3; ++stream) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
     if (::open("/dev/null", kUnusable[static_cast<std::size_t>(stream)]) < 0) std::abort();

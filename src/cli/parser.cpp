@@ -27,7 +27,8 @@ const Command& require_command(const std::string& name) {
     all.emplace_back(command.name);
     views.push_back(command.name);
   }
-  throw InputError(usage_problem("usage.unknown_command", "unknown command '" + name + "'", join(all, ", "), nearest_name(name, views)));
+  throw InputError(usage_problem("usage.unknown_command", "unknown command '" + name + "'", join(all, ", "),
+                                 nearest_name(name, views)));
 }
 
 std::string option_names(const Flag& flag) {
@@ -65,8 +66,9 @@ Found split_arguments(const Command& command, std::vector<std::string> arguments
     throw InputError(usage_problem("usage.missing_value", "'" + what.substr(0, what.find(':')) + "' needs a value",
                                    "see 'gpuplan help " + std::string(command.name) + "'"));
   } catch (const CLI::Error& error) {
-    throw InputError(usage_problem("usage.bad_arguments", to_lower(std::string(error.what()).substr(0, 1)) + std::string(error.what()).substr(1),
-                                   "see 'gpuplan help " + std::string(command.name) + "'"));
+    throw InputError(usage_problem(
+        "usage.bad_arguments", to_lower(std::string(error.what()).substr(0, 1)) + std::string(error.what()).substr(1),
+        "see 'gpuplan help " + std::string(command.name) + "'"));
   }
   bool only_words = false;  // behind '--'
   for (const std::string& extra : app.remaining()) {
@@ -97,8 +99,10 @@ std::vector<Problem> take_values_of_switches(const Command& command, std::vector
     if (argument.size() == 2 && argument.front() == '-') flag = find_flag(argument.substr(1));
     if (!flag) continue;
     if (flag->value.empty() && equals != std::string_view::npos) {
-      problems.push_back(usage_problem("usage.unexpected_value", "'--" + std::string(flag->name) + "' takes no value, not '" + std::string(argument.substr(equals + 1)) + "'",
-                                       "--" + std::string(flag->name)));
+      problems.push_back(usage_problem(
+          "usage.unexpected_value",
+          "'--" + std::string(flag->name) + "' takes no value, not '" + std::string(argument.substr(equals + 1)) + "'",
+          "--" + std::string(flag->name)));
       arguments[i].resize(equals);
     } else if (!flag->value.empty() && equals == std::string_view::npos) {
       ++i;  // its value
@@ -113,8 +117,9 @@ std::vector<Problem> unknown_flags(const Command& command, const std::vector<std
   for (const std::string_view flag : command.flags) names.push_back("--" + std::string(flag));
   const std::vector<std::string_view> views(names.begin(), names.end());
   for (const std::string& flag : unknown) {
-    problems.push_back(usage_problem("usage.unknown_flag", "unknown flag '" + flag + "' of 'gpuplan " + std::string(command.name) + "'",
-                                     "see 'gpuplan help " + std::string(command.name) + "'", nearest_name(flag.substr(0, flag.find('=')), views)));
+    problems.push_back(usage_problem(
+        "usage.unknown_flag", "unknown flag '" + flag + "' of 'gpuplan " + std::string(command.name) + "'",
+        "see 'gpuplan help " + std::string(command.name) + "'", nearest_name(flag.substr(0, flag.find('=')), views)));
   }
   return problems;
 }
@@ -150,7 +155,8 @@ void forget_lists(const Found& found, Options& options) {
 
 Invocation parse_arguments(const std::vector<std::string>& arguments) {
   Invocation invocation;
-  if (arguments.empty()) throw InputError(usage_problem("usage.missing_command", "no command given", "see 'gpuplan help'"));
+  if (arguments.empty())
+    throw InputError(usage_problem("usage.missing_command", "no command given", "see 'gpuplan help'"));
   if (arguments.front() == "--version") {
     invocation.version = true;
     return invocation;
@@ -167,7 +173,8 @@ Invocation parse_arguments(const std::vector<std::string>& arguments) {
   for (Problem& problem : unknown_flags(command, found.unknown)) problems.push_back(std::move(problem));
   if (command.words.empty() && problems.empty()) {  // behind an unknown flag stands its value
     for (const std::string& word : found.words) {
-      problems.push_back(usage_problem("usage.unexpected_word", "unexpected '" + word + "'", "flags only; see 'gpuplan help " + std::string(command.name) + "'"));
+      problems.push_back(usage_problem("usage.unexpected_word", "unexpected '" + word + "'",
+                                       "flags only; see 'gpuplan help " + std::string(command.name) + "'"));
     }
   }
   if (const auto files = found.values.find("file"); files != found.values.end() && files->second.size() > 1) {

@@ -21,14 +21,18 @@ std::vector<std::string> gpu_names(const Catalog& catalog, const Options& option
   return names;
 }
 
-std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Options& options, std::vector<Problem>& problems,
-                                            std::vector<std::string>& notices) {
+std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Options& options,
+                                            std::vector<Problem>& problems, std::vector<std::string>& notices) {
   std::vector<const Accelerator*> selected;
   for (const std::string& name : gpu_names(catalog, options)) {
     const auto members = catalog.select_accelerators(name);
     if (members.empty()) {
-      problems.push_back({"input.unknown_name", "unknown accelerator '" + name + "'", Place{"--gpu", 0, 0},
-                          "a name, alias or family from the catalogue (see 'gpuplan gpus')", catalog.nearest_accelerator(name), {}});
+      problems.push_back({"input.unknown_name",
+                          "unknown accelerator '" + name + "'",
+                          Place{"--gpu", 0, 0},
+                          "a name, alias or family from the catalogue (see 'gpuplan gpus')",
+                          catalog.nearest_accelerator(name),
+                          {}});
     }
     if (members.size() > 1) {
       std::vector<std::string> names;
@@ -40,14 +44,19 @@ std::vector<const Accelerator*> select_gpus(const Catalog& catalog, const Option
   return selected;
 }
 
-std::vector<const Provider*> select_providers(const Catalog& catalog, const Options& options, std::vector<Problem>& problems) {
+std::vector<const Provider*> select_providers(const Catalog& catalog, const Options& options,
+                                              std::vector<Problem>& problems) {
   std::vector<const Provider*> selected;
   for (const std::string& name : options.providers) {
     if (const Provider* provider = catalog.find_provider(name)) {
       selected.push_back(provider);
     } else {
-      problems.push_back({"input.unknown_name", "unknown provider '" + name + "'", Place{"--provider", 0, 0},
-                          "a name from the catalogue (see 'gpuplan providers')", catalog.nearest_provider(name), {}});
+      problems.push_back({"input.unknown_name",
+                          "unknown provider '" + name + "'",
+                          Place{"--provider", 0, 0},
+                          "a name from the catalogue (see 'gpuplan providers')",
+                          catalog.nearest_provider(name),
+                          {}});
     }
   }
   return selected;
@@ -62,21 +71,29 @@ void check_country(const Catalog& catalog, const Options& options, std::vector<P
     for (const Offer& offer : provider.offers) known.emplace(offer.country);
   }
   known.erase("");
-  const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& code) { return to_lower(code) == to_lower(options.country); });
+  const bool found = std::any_of(known.begin(), known.end(),
+                                 [&](const std::string& code) { return to_lower(code) == to_lower(options.country); });
   if (found) return;
   const std::vector<std::string> all(known.begin(), known.end());
-  problems.push_back({"input.unknown_name", "no provider or offer in country '" + options.country + "'", Place{"--country", 0, 0}, join(all, ", "), {}, {}});
+  problems.push_back({"input.unknown_name",
+                      "no provider or offer in country '" + options.country + "'",
+                      Place{"--country", 0, 0},
+                      join(all, ", "),
+                      {},
+                      {}});
 }
 
 // A provider that was asked for and has nothing of the asked kind would otherwise just not be there.
-void tell_kinds(const Options& options, const std::vector<const Provider*>& providers, std::vector<std::string>& notices) {
+void tell_kinds(const Options& options, const std::vector<const Provider*>& providers,
+                std::vector<std::string>& notices) {
   for (const Provider* provider : providers) {
     std::set<std::string> kinds;
     bool any = options.contracts.empty();
     for (const Offer& offer : provider->offers) {
       if (!offer.rankable) continue;
       kinds.emplace(to_string(offer.contract));
-      any = any || std::find(options.contracts.begin(), options.contracts.end(), offer.contract) != options.contracts.end();
+      any = any ||
+            std::find(options.contracts.begin(), options.contracts.end(), offer.contract) != options.contracts.end();
     }
     const std::vector<std::string> all(kinds.begin(), kinds.end());
     if (kinds.empty()) {
@@ -87,20 +104,25 @@ void tell_kinds(const Options& options, const std::vector<const Provider*>& prov
   }
 }
 
-std::string_view select_currency(const Catalog& catalog, const Options& options, Prices prices, std::vector<Problem>& problems) {
+std::string_view select_currency(const Catalog& catalog, const Options& options, Prices prices,
+                                 std::vector<Problem>& problems) {
   if (const CurrencyRate* rate = catalog.find_currency(options.currency)) return rate->currency;
   if (prices == Prices::unused) return {};
   std::vector<std::string> all;
   for (const CurrencyRate& rate : catalog.currencies()) all.emplace_back(rate.currency);
-  problems.push_back({"input.unknown_name", "unknown currency '" + options.currency + "'", Place{"--currency", 0, 0}, join(all, ", "),
-                      catalog.nearest_currency(options.currency), {}});
+  problems.push_back({"input.unknown_name",
+                      "unknown currency '" + options.currency + "'",
+                      Place{"--currency", 0, 0},
+                      join(all, ", "),
+                      catalog.nearest_currency(options.currency),
+                      {}});
   return {};
 }
 
 }  // namespace
 
-EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
-                                std::vector<std::string>& notices) {
+EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
+                                Prices prices, std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   EstimateRequest request;
   request.job = options.job;
@@ -123,7 +145,8 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   return request;
 }
 
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices, std::vector<std::string>& notices) {
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
+                          std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   ListFilter filter;
   filter.accelerators = select_gpus(catalog, options, problems, notices);

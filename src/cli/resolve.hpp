@@ -13,8 +13,9 @@ namespace gpuplan::cli {
 enum class Prices : std::uint8_t { unused, used };
 
 // Throws InputError with every unknown name. Families that were taken for their members are told in `notices`.
-EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
-                                std::vector<std::string>& notices);
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices, std::vector<std::string>& notices);
+EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
+                                Prices prices, std::vector<std::string>& notices);
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
+                          std::vector<std::string>& notices);
 
 }  // namespace gpuplan::cli

@@ -5,9 +5,12 @@ namespace {
 
 double hours_per_unit(PriceUnit unit, double month) {
   switch (unit) {
-    case PriceUnit::second: return 1.0 / 3600;
-    case PriceUnit::hour: return 1;
-    case PriceUnit::month: return month;
+    case PriceUnit::second:
+      return 1.0 / 3600;
+    case PriceUnit::hour:
+      return 1;
+    case PriceUnit::month:
+      return month;
   }
   return 1;
 }
@@ -29,8 +32,8 @@ struct Listed {
 };
 
 Listed listed(const Context& c, const Fact<double>& amount, Text currency, Vat vat) {
-  return {amount.or_else(0), vat == Vat::included ? c.vat_share : 0, convert(c.catalog, {1, currency}, c.in.currency).amount,
-          c.catalog.source(amount.source).text};
+  return {amount.or_else(0), vat == Vat::included ? c.vat_share : 0,
+          convert(c.catalog, {1, currency}, c.in.currency).amount, c.catalog.source(amount.source).text};
 }
 
 double compute_cost(const Context& c, double gpus, Explain* why) {
@@ -41,7 +44,11 @@ double compute_cost(const Context& c, double gpus, Explain* why) {
   const double total = units * price.net() / hours;
   if (why) {
     why->term("cost.compute", total, "units * listed / (1 + vat) * exchange / hours",
-              {{"units", units}, {"listed", price.amount, price.source}, {"vat", price.vat}, {"exchange", price.exchange}, {"hours", hours}},
+              {{"units", units},
+               {"listed", price.amount, price.source},
+               {"vat", price.vat},
+               {"exchange", price.exchange},
+               {"hours", hours}},
               Unit::money);
   }
   return total;
@@ -52,7 +59,11 @@ double part_cost(std::string_view id, double amount, const Listed& rate, double 
   const double total = amount * rate.net() / hours;
   if (why) {
     why->term(id, total, "amount * listed / (1 + vat) * exchange / hours",
-              {{"amount", amount}, {"listed", rate.amount, rate.source}, {"vat", rate.vat}, {"exchange", rate.exchange}, {"hours", hours}},
+              {{"amount", amount},
+               {"listed", rate.amount, rate.source},
+               {"vat", rate.vat},
+               {"exchange", rate.exchange},
+               {"hours", hours}},
               Unit::money);
   }
   return total;
@@ -68,8 +79,10 @@ void add_host(const Context& c, const HostParts& parts, double gpus, Breakdown<d
   const double vcpus = offer.vcpus.or_else(parts.vcpus_per_gpu.or_else(0));
   const double ram = offer.ram.known() ? *offer.ram / gibibytes(1) : parts.ram_gib_per_gpu.or_else(0);
   const double disk = parts.disk_gb_per_instance.or_else(0) * static_cast<double>(c.in.instances);
-  terms.add("host_cpu", part_cost("cost.host_cpu", gpus * vcpus, rate(parts.vcpu_per_hour, parts.vcpu_per_hour_spot), 1, why));
-  terms.add("host_ram", part_cost("cost.host_ram", gpus * ram, rate(parts.ram_gib_per_hour, parts.ram_gib_per_hour_spot), 1, why));
+  terms.add("host_cpu",
+            part_cost("cost.host_cpu", gpus * vcpus, rate(parts.vcpu_per_hour, parts.vcpu_per_hour_spot), 1, why));
+  terms.add("host_ram",
+            part_cost("cost.host_ram", gpus * ram, rate(parts.ram_gib_per_hour, parts.ram_gib_per_hour_spot), 1, why));
   terms.add("host_disk", part_cost("cost.host_disk", disk, rate(parts.disk_gb_month, {}), c.hours, why));
 }
 
@@ -91,7 +104,8 @@ std::optional<Breakdown<double>> hourly_cost(const Catalog& catalog, const CostI
   if (in.vat == VatHandling::include) {
     const double before = terms.total();
     const double tax = before * c.vat_share;
-    if (why) why->term("cost.tax", tax, "before * vat_share", {{"before", before}, {"vat_share", c.vat_share}}, Unit::money);
+    if (why)
+      why->term("cost.tax", tax, "before * vat_share", {{"before", before}, {"vat_share", c.vat_share}}, Unit::money);
     terms.add("tax", tax);
   }
   return terms;

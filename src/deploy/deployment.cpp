@@ -10,7 +10,8 @@ namespace gpuplan {
 namespace {
 
 bool contains(Texts list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end() || std::find(list.begin(), list.end(), "any") != list.end();
+  return std::find(list.begin(), list.end(), word) != list.end() ||
+         std::find(list.begin(), list.end(), "any") != list.end();
 }
 
 // "8.9" as 8.9; a capability of another vendor ("gfx942") is not comparable.
@@ -24,13 +25,16 @@ bool is_below(const Accelerator& accelerator, std::string_view least) {
 
 }  // namespace
 
-Bytes weights_of(const ServedModel& model) { return model.stored ? *model.stored : weights_bytes(model.tensors, *model.scheme); }
+Bytes weights_of(const ServedModel& model) {
+  return model.stored ? *model.stored : weights_bytes(model.tensors, *model.scheme);
+}
 
 std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& accelerator, const Scheme& scheme) {
   const std::string name(engine.name);
   if (!contains(engine.vendors, accelerator.vendor)) {
     const std::vector<std::string> vendors(engine.vendors.begin(), engine.vendors.end());
-    return Rejection{"engine.vendor", name + " on " + std::string(accelerator.vendor), join(vendors, ", "), "another --engine"};
+    return Rejection{"engine.vendor", name + " on " + std::string(accelerator.vendor), join(vendors, ", "),
+                     "another --engine"};
   }
   if (is_below(accelerator, engine.min_compute_capability)) {
     return Rejection{"engine.compute_capability", "compute capability " + std::string(engine.min_compute_capability),
@@ -40,7 +44,8 @@ std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& a
   for (const EngineFormat& format : engine.formats) {
     if (lookup_key(format.format) != lookup_key(scheme.name)) continue;
     any_row = true;
-    if (contains(format.vendors, accelerator.vendor) && !is_below(accelerator, format.compute_capability)) return std::nullopt;
+    if (contains(format.vendors, accelerator.vendor) && !is_below(accelerator, format.compute_capability))
+      return std::nullopt;
   }
   return Rejection{"engine.format",
                    any_row ? std::string(scheme.name) + " kernels on " + std::string(accelerator.vendor) + " " +
@@ -53,7 +58,8 @@ std::vector<std::int64_t> tensor_parallel_degrees(const Architecture& architectu
   std::vector<std::int64_t> degrees;
   for (std::int64_t t = 1; t <= limit; t *= 2) {
     const bool heads_divide = architecture.heads % t == 0;
-    const bool kv_heads_divide = architecture.has_latent_attention() || architecture.kv_heads % t == 0 || t % architecture.kv_heads == 0;
+    const bool kv_heads_divide =
+        architecture.has_latent_attention() || architecture.kv_heads % t == 0 || t % architecture.kv_heads == 0;
     if (heads_divide && kv_heads_divide) degrees.push_back(t);
   }
   return degrees;

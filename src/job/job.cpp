@@ -43,12 +43,16 @@ Parsed<JobType> parse_job_type(std::string_view text) {
 std::vector<Problem> check_job(const JobSpec& job) {
   std::vector<Problem> problems;
   // Unsigned: two lengths at the end of their range still add up.
-  const std::uint64_t needed = static_cast<std::uint64_t>(job.input.value) + static_cast<std::uint64_t>(job.output.value);
+  const std::uint64_t needed =
+      static_cast<std::uint64_t>(job.input.value) + static_cast<std::uint64_t>(job.output.value);
   if (needed > static_cast<std::uint64_t>(job.context.value)) {
     problems.push_back({"input.contradiction",
                         "input " + std::to_string(job.input.value) + " + output " + std::to_string(job.output.value) +
                             " tokens exceed the context of " + std::to_string(job.context.value),
-                        Place{"--context", 0, 0}, "a context of at least " + std::to_string(needed), {}, {}});
+                        Place{"--context", 0, 0},
+                        "a context of at least " + std::to_string(needed),
+                        {},
+                        {}});
   }
   return problems;
 }

@@ -29,8 +29,8 @@ Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
   Bytes embedding;
   Bytes head;
   for (const TensorGroup& tensor : model.tensors) {
-    const Bytes whole = as_double(tensor.count) *
-                        stored_bytes(storage_of(tensor, *model.scheme), as_double(tensor.rows), as_double(tensor.columns));
+    const Bytes whole = as_double(tensor.count) * stored_bytes(storage_of(tensor, *model.scheme),
+                                                               as_double(tensor.rows), as_double(tensor.columns));
     const Bytes held = whole * shard_share(tensor, model.architecture, in.layout.tp);
     if (tensor.layers > 0) {
       layers += held;
@@ -82,13 +82,17 @@ Bytes activations(const InferenceMemoryInputs& in, Explain* why) {
   const double step_tokens = as_double(std::min(in.engine->max_batched_tokens.or_else(in.request.input),
                                                 std::max(in.request.input, in.request.context)));
   const double copies = in.engine->activation_copies.or_else(0);
-  const double widest = as_double(std::max({a.intermediate, a.experts_per_token * a.expert_intermediate, a.heads * a.qk_dim()})) /
-                        as_double(in.layout.tp);
+  const double widest =
+      as_double(std::max({a.intermediate, a.experts_per_token * a.expert_intermediate, a.heads * a.qk_dim()})) /
+      as_double(in.layout.tp);
   const Bytes element = bytes(2);
   const Bytes total = step_tokens * (copies * as_double(a.hidden) + 2 * widest) * element;
   if (why) {
     why->term("memory.activations", total, "step_tokens * (copies * hidden + 2 * widest) * element",
-              {{"step_tokens", step_tokens}, {"copies", copies, source_of(in, in.engine->activation_copies)}, {"hidden", as_double(a.hidden)}, {"widest", widest},
+              {{"step_tokens", step_tokens},
+               {"copies", copies, source_of(in, in.engine->activation_copies)},
+               {"hidden", as_double(a.hidden)},
+               {"widest", widest},
                {"element", element}});
   }
   return total;
@@ -100,12 +104,15 @@ Bytes sampler(const InferenceMemoryInputs& in, double sequences, Explain* why) {
   const Bytes total = sequences * vocabulary * per_logit;
   if (why) {
     why->term("memory.sampler", total, "sequences * vocabulary * per_logit",
-              {{"sequences", sequences}, {"vocabulary", vocabulary}, {"per_logit", per_logit, source_of(in, in.engine->sampler_bytes_per_logit)}});
+              {{"sequences", sequences},
+               {"vocabulary", vocabulary},
+               {"per_logit", per_logit, source_of(in, in.engine->sampler_bytes_per_logit)}});
   }
   return total;
 }
 
-Bytes fixed_term(const InferenceMemoryInputs& in, std::string_view id, std::string_view name, const Fact<Bytes>& fact, Explain* why) {
+Bytes fixed_term(const InferenceMemoryInputs& in, std::string_view id, std::string_view name, const Fact<Bytes>& fact,
+                 Explain* why) {
   const Bytes value = fact.or_else({});
   if (why) why->term(id, value, name, {{name, value, source_of(in, fact)}});
   return value;
@@ -116,7 +123,10 @@ Bytes reserve(const InferenceMemoryInputs& in, Explain* why) {
   const double fraction = in.engine->memory_fraction.or_else(1);
   const Bytes visible = in.visible.or_else({});
   const Bytes total = visible * (1 - fraction);
-  if (why) why->term("memory.reserve", total, "visible * (1 - fraction)", {{"visible", visible, source_of(in, in.visible)}, {"fraction", fraction, source_of(in, in.engine->memory_fraction)}});
+  if (why)
+    why->term("memory.reserve", total, "visible * (1 - fraction)",
+              {{"visible", visible, source_of(in, in.visible)},
+               {"fraction", fraction, source_of(in, in.engine->memory_fraction)}});
   return total;
 }
 
@@ -129,9 +139,12 @@ void add_estimated(Breakdown<Bytes>& terms, const Engine& engine, std::string_vi
 
 std::string_view to_string(FitVerdict verdict) {
   switch (verdict) {
-    case FitVerdict::fits: return "fits";
-    case FitVerdict::tight: return "tight";
-    case FitVerdict::does_not_fit: return "does_not_fit";
+    case FitVerdict::fits:
+      return "fits";
+    case FitVerdict::tight:
+      return "tight";
+    case FitVerdict::does_not_fit:
+      return "does_not_fit";
   }
   return "does_not_fit";
 }
@@ -149,7 +162,8 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
   add_estimated(m.terms, engine, "graphs", fixed_term(in, "memory.graphs", "graphs", engine.graphs, why));
   add_estimated(m.terms, engine, "context", fixed_term(in, "memory.context", "context", engine.context, why));
   const Fact<Bytes> buffers = in.layout.devices_per_replica() > 1 ? engine.communication : Fact<Bytes>{};
-  add_estimated(m.terms, engine, "communication", fixed_term(in, "memory.communication", "communication", buffers, why));
+  add_estimated(m.terms, engine, "communication",
+                fixed_term(in, "memory.communication", "communication", buffers, why));
   m.terms.add("reserve", reserve(in, why));
   if (sequences < 1 || m.terms.total() > m.capacity) {
     m.verdict = FitVerdict::does_not_fit;

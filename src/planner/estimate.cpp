@@ -19,33 +19,48 @@ const Engine& require_engine(const Catalog& catalog, const JobSpec& job) {
   if (const Engine* engine = catalog.find_engine(job.engine.value)) return *engine;
   std::vector<std::string> names;
   for (const Engine& engine : catalog.engines()) names.emplace_back(engine.name);
-  throw InputError(Problem{"input.unknown_name", "unknown engine '" + job.engine.value + "'", Place{"--engine", 0, 0},
-                           join(names, ", "), catalog.nearest_engine(job.engine.value), {}});
+  throw InputError(Problem{"input.unknown_name",
+                           "unknown engine '" + job.engine.value + "'",
+                           Place{"--engine", 0, 0},
+                           join(names, ", "),
+                           catalog.nearest_engine(job.engine.value),
+                           {}});
 }
 
 void check(const Catalog& catalog, const EstimateRequest& request, const Architecture& architecture) {
   auto problems = check_job(request.job);
   if (request.job.type.value != JobType::serve) {
-    problems.push_back({"job.not_modelled", "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
-                        Place{"--job", 0, 0}, "serve", {}, {}});
+    problems.push_back({"job.not_modelled",
+                        "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
+                        Place{"--job", 0, 0},
+                        "serve",
+                        {},
+                        {}});
   }
   if (!request.currency.empty() && !catalog.find_currency(request.currency)) {
-    problems.push_back({"input.unknown_name", "unknown currency '" + std::string(request.currency) + "'", Place{"--currency", 0, 0},
-                        "a currency of the catalogue", catalog.nearest_currency(request.currency), {}});
+    problems.push_back({"input.unknown_name",
+                        "unknown currency '" + std::string(request.currency) + "'",
+                        Place{"--currency", 0, 0},
+                        "a currency of the catalogue",
+                        catalog.nearest_currency(request.currency),
+                        {}});
   }
   const std::int64_t longest = architecture.max_position;
   if (longest > 0 && request.job.context.value > longest) {
     problems.push_back({"input.out_of_range",
-                        "context " + format_whole(static_cast<double>(request.job.context.value)) + " exceeds the model's " +
-                            format_whole(static_cast<double>(longest)) + " positions",
-                        Place{"--context", 0, 0}, "at most " + std::to_string(longest), {}, {}});
+                        "context " + format_whole(static_cast<double>(request.job.context.value)) +
+                            " exceeds the model's " + format_whole(static_cast<double>(longest)) + " positions",
+                        Place{"--context", 0, 0},
+                        "at most " + std::to_string(longest),
+                        {},
+                        {}});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 bool selected(const EstimateRequest& request, const Accelerator& accelerator) {
-  return request.accelerators.empty() ||
-         std::find(request.accelerators.begin(), request.accelerators.end(), &accelerator) != request.accelerators.end();
+  return request.accelerators.empty() || std::find(request.accelerators.begin(), request.accelerators.end(),
+                                                   &accelerator) != request.accelerators.end();
 }
 
 // A layout with the replicas that carry the demand.
@@ -57,13 +72,15 @@ struct Carrying {
 
 Carrying carry(LayoutFit fit, std::int64_t concurrency, std::optional<std::int64_t> count) {
   fit.layout.dp = (concurrency + fit.max_concurrency - 1) / fit.max_concurrency;
-  if (count) fit.layout.dp = std::max(fit.layout.dp, *count / fit.layout.devices_per_replica());  // all that are there serve
+  if (count)
+    fit.layout.dp = std::max(fit.layout.dp, *count / fit.layout.devices_per_replica());  // all that are there serve
   return {fit, (concurrency + fit.layout.dp - 1) / fit.layout.dp};
 }
 
 // The fewest devices that carry the demand, in one host a replica if that is possible; with a given number the layout that
 // uses most of it, and of those the widest.
-std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator& accelerator, const EstimateRequest& request) {
+std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator& accelerator,
+                                        const EstimateRequest& request) {
   const std::int64_t host = table.devices_per_host(accelerator);
   const std::int64_t inside = request.count ? std::min(*request.count, host) : host;
   for (const auto& fits : {table.layouts_inside(accelerator, inside), table.layouts_across(accelerator, host)}) {
@@ -71,7 +88,8 @@ std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator&
     for (const LayoutFit& fit : fits) {
       const Carrying candidate = carry(fit, request.job.concurrency.value, request.count);
       if (request.count && candidate.devices() > *request.count) continue;
-      const bool better = !best || (request.count ? candidate.devices() >= best->devices() : candidate.devices() < best->devices());
+      const bool better =
+          !best || (request.count ? candidate.devices() >= best->devices() : candidate.devices() < best->devices());
       if (better) best = candidate;
     }
     if (best) return best;
@@ -85,12 +103,14 @@ Rejection too_small(HardwareTable& table, const Accelerator& accelerator, const 
   const InferenceMemory memory = inference_memory(table.memory_inputs(accelerator, layout), 1, nullptr);
   for (const LayoutFit& fit : table.layouts_inside(accelerator, host)) {
     const Carrying needed = carry(fit, request.job.concurrency.value, std::nullopt);
-    return {"count", format_whole(static_cast<double>(needed.devices())) + " devices for " +
-                         format_whole(static_cast<double>(request.job.concurrency.value)) + " requests at once",
+    return {"count",
+            format_whole(static_cast<double>(needed.devices())) + " devices for " +
+                format_whole(static_cast<double>(request.job.concurrency.value)) + " requests at once",
             std::to_string(host), "a larger --count, or a smaller --concurrency"};
   }
   return {"memory", format_binary_bytes(memory.terms.total()) + " a device over " + std::to_string(host),
-          format_binary_bytes(memory.capacity), request.count ? "a larger --count, or a smaller --dtype" : "a smaller --dtype or --context"};
+          format_binary_bytes(memory.capacity),
+          request.count ? "a larger --count, or a smaller --dtype" : "a smaller --dtype or --context"};
 }
 
 std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table) {
@@ -119,7 +139,8 @@ std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequ
   return fits;
 }
 
-void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings& ceilings, std::vector<HardwareFit>& fits) {
+void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings& ceilings,
+                   std::vector<HardwareFit>& fits) {
   std::vector<ServingCandidate> candidates;
   for (const HardwareFit& fit : fits) {
     if (fit.rejection) continue;
@@ -142,8 +163,9 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   const Architecture& architecture = estimate.model.architecture;
   if (architecture.windowed_layers > 0 && !estimate.engine->windowed_kv) {
     warnings.push_back({"memory.windows", std::string(estimate.engine->title) + " keeps the whole context of the " +
-                                              std::to_string(architecture.windowed_layers) + " layers with a window of " +
-                                              std::to_string(architecture.window) + " tokens, as far as its data says"});
+                                              std::to_string(architecture.windowed_layers) +
+                                              " layers with a window of " + std::to_string(architecture.window) +
+                                              " tokens, as far as its data says"});
   }
   if (estimate.options.empty()) return warnings;
   const Option& best = estimate.options.front();
@@ -152,15 +174,16 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   }
   constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
   if (best.price_age_days && *best.price_age_days > kOldPriceDays) {
-    warnings.push_back({"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
+    warnings.push_back(
+        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
   }
   if (best.offer->confidence != Confidence::published) {
     warnings.push_back({"price.confidence", "the price of the first option is not from the provider's own page (" +
                                                 std::string(to_string(best.offer->confidence)) + ")"});
   }
   if (best.count_is_assumed) {
-    warnings.push_back({"count.assumed", "the price of the first option is of one device; that " + std::to_string(best.devices) +
-                                             " share a host at that price is assumed"});
+    warnings.push_back({"count.assumed", "the price of the first option is of one device; that " +
+                                             std::to_string(best.devices) + " share a host at that price is assumed"});
   }
   std::set<std::string_view> currencies = {request.currency};
   std::int64_t without_vat = 0;
@@ -170,7 +193,8 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
     if (rate_needed && !option.provider->vat_percent.known()) ++without_vat;
   }
   if (without_vat > 0) {
-    warnings.push_back({"vat.unknown_rate", "the VAT rate of " + std::to_string(without_vat) + " of " + std::to_string(estimate.options.size()) +
+    warnings.push_back({"vat.unknown_rate", "the VAT rate of " + std::to_string(without_vat) + " of " +
+                                                std::to_string(estimate.options.size()) +
                                                 " options is unknown: they are shown as listed"});
   }
   for (const std::string_view code : currencies) {
@@ -196,8 +220,8 @@ Parsed<SortBy> parse_sort(std::string_view text) {
     if (name == text) return Parsed<SortBy>::ok(sort);
     names.push_back(name);
   }
-  return Parsed<SortBy>::fail("unknown order '" + std::string(text) + "'", "cost, time, pareto", nearest_name(text, names),
-                              "input.unknown_name");
+  return Parsed<SortBy>::fail("unknown order '" + std::string(text) + "'", "cost, time, pareto",
+                              nearest_name(text, names), "input.unknown_name");
 }
 
 namespace {
@@ -237,8 +261,8 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
   return estimate;
 }
 
-void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
-                    Explain& why) {
+void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                    const Option& option, Explain& why) {
   const Ceilings ceilings(catalog);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, &why);

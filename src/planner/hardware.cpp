@@ -6,8 +6,8 @@ namespace gpuplan {
 
 RequestShape request_shape(const JobSpec& job) { return {job.context.value, job.input.value, job.output.value}; }
 
-HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine,
-                             const Ceilings& ceilings)
+HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model,
+                             const Engine& engine, const Ceilings& ceilings)
     : catalog_(catalog), model_(model), engine_(engine), ceilings_(ceilings), request_(request_shape(request.job)) {
   for (const NodeDesign& node : catalog.nodes()) {
     for (const Text name : node.accelerators) {
@@ -22,11 +22,13 @@ const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& acce
   if (!fresh) return entry->second;
   entry->second = check_engine(engine_, accelerator, *model_.scheme);
   if (!entry->second && !catalog_.visible_memory(accelerator).known()) {
-    entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue", "a --catalog file that states it"};
+    entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue",
+                              "a --catalog file that states it"};
   }
   if (!entry->second && ceilings_.compute(accelerator, model_.scheme->arithmetic) <= FlopPerSecond{}) {
-    entry->second = Rejection{"compute.unknown", "the peak of " + std::string(to_string(model_.scheme->arithmetic)) + " products",
-                              "not in the catalogue", "a --catalog file that states it"};
+    entry->second =
+        Rejection{"compute.unknown", "the peak of " + std::string(to_string(model_.scheme->arithmetic)) + " products",
+                  "not in the catalogue", "a --catalog file that states it"};
   }
   return entry->second;
 }

@@ -14,17 +14,25 @@ namespace {
 template <class T>
 T require(const Parsed<T>& parsed, std::string_view flag) {
   if (parsed.value) return *parsed.value;
-  throw InputError(Problem{parsed.id, parsed.message, Place{std::string(flag), 0, 0}, parsed.expected, parsed.nearest, {}});
+  throw InputError(
+      Problem{parsed.id, parsed.message, Place{std::string(flag), 0, 0}, parsed.expected, parsed.nearest, {}});
 }
 
 [[noreturn]] void refuse_name(const Catalog& catalog, const std::string& name) {
   if (name.empty()) {
-    throw InputError(Problem{"input.missing", "no model given", Place{"--model", 0, 0},
-                             "the name of a model (see 'gpuplan models'), or the path of a config.json", {}, {}});
+    throw InputError(Problem{"input.missing",
+                             "no model given",
+                             Place{"--model", 0, 0},
+                             "the name of a model (see 'gpuplan models'), or the path of a config.json",
+                             {},
+                             {}});
   }
-  throw InputError(Problem{"input.unknown_name", "unknown model '" + name + "'", Place{"--model", 0, 0},
+  throw InputError(Problem{"input.unknown_name",
+                           "unknown model '" + name + "'",
+                           Place{"--model", 0, 0},
                            "a name or alias from the catalogue (see 'gpuplan models'), or the path of a config.json",
-                           catalog.nearest_model(name), {}});
+                           catalog.nearest_model(name),
+                           {}});
 }
 
 // What a model's own files leave open stays with its formats' usual names.
@@ -39,8 +47,12 @@ std::string format_of(const ModelConfig& config) {
 Architecture read_architecture(const std::string& path, ModelIdentity& identity, std::string& kv_format) {
   ModelConfig config = read_model_config_file(path);
   if (!config.decoder) {
-    throw InputError(Problem{"model.not_modelled", "not modelled: " + join(config.not_modelled, "; "), Place{path, 0, 0},
-                             "a decoder-only language model", {}, {}});
+    throw InputError(Problem{"model.not_modelled",
+                             "not modelled: " + join(config.not_modelled, "; "),
+                             Place{path, 0, 0},
+                             "a decoder-only language model",
+                             {},
+                             {}});
   }
   identity.source = path;
   identity.name = config.decoder->name.empty() ? path : config.decoder->name;
@@ -50,8 +62,9 @@ Architecture read_architecture(const std::string& path, ModelIdentity& identity,
     identity.warnings.push_back({"model.not_modelled", "not modelled: " + join(config.not_modelled, "; ")});
   }
   if (!config.quantization.empty() && config.weights_scheme.empty()) {
-    identity.warnings.push_back({"model.unknown_quantization", "the quantization '" + config.quantization + "' is not one of ours: " +
-                                                                   format_of(config) + " is taken unless --dtype says otherwise"});
+    identity.warnings.push_back({"model.unknown_quantization", "the quantization '" + config.quantization +
+                                                                   "' is not one of ours: " + format_of(config) +
+                                                                   " is taken unless --dtype says otherwise"});
   }
   kv_format = config.kv_format;
   config.decoder->native_format = format_of(config);
@@ -72,7 +85,8 @@ std::optional<Bytes> stored_weights(const std::string& folder, ModelIdentity& id
     const bool only_absent = std::all_of(missing.problems().begin(), missing.problems().end(),
                                          [](const Problem& p) { return p.id == "input.missing_shard"; });
     if (!only_absent) throw;
-    identity.warnings.push_back({"model.no_weights", "the weights that '" + index + "' names are not there: they are counted, not read"});
+    identity.warnings.push_back(
+        {"model.no_weights", "the weights that '" + index + "' names are not there: they are counted, not read"});
   }
   return std::nullopt;
 }
@@ -83,16 +97,18 @@ void compare_weights(const ServedModel& model, ModelIdentity& identity) {
   const Bytes counted = weights_bytes(model.tensors, *model.scheme);
   constexpr double kWorthSaying = 0.005;
   if (std::abs(*model.stored / counted - 1) <= kWorthSaying) return;
-  identity.warnings.push_back({"model.weights_differ", "the files hold " + format_bytes(*model.stored) + " where the tensor list gives " +
-                                                           format_bytes(counted) + ": the files are taken"});
+  identity.warnings.push_back({"model.weights_differ", "the files hold " + format_bytes(*model.stored) +
+                                                           " where the tensor list gives " + format_bytes(counted) +
+                                                           ": the files are taken"});
 }
 
 }  // namespace
 
 bool names_a_path(std::string_view model) {
   std::error_code error;
-  return model == "-" || std::filesystem::exists(model, error) || model.substr(0, 1) == "/" || model.substr(0, 2) == "./" ||
-         model.substr(0, 3) == "../" || (model.size() > 5 && model.substr(model.size() - 5) == ".json");
+  return model == "-" || std::filesystem::exists(model, error) || model.substr(0, 1) == "/" ||
+         model.substr(0, 2) == "./" || model.substr(0, 3) == "../" ||
+         (model.size() > 5 && model.substr(model.size() - 5) == ".json");
 }
 
 ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentity& identity) {
@@ -114,7 +130,8 @@ ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentit
   if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));
   const std::string native = model.architecture.native_format.empty() ? "bf16" : model.architecture.native_format;
   model.scheme = require(parse_scheme(job.dtype.is_default ? native : job.dtype.value), "--dtype");
-  model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv_format.empty() ? kv_format : job.kv_dtype.value), "--kv-dtype");
+  model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv_format.empty() ? kv_format : job.kv_dtype.value),
+                     "--kv-dtype");
   model.tensors = tensors_of(model.architecture);
   std::error_code error;
   if (job.dtype.is_default && identity.source == name && std::filesystem::is_directory(name, error)) {

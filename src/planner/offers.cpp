@@ -60,7 +60,8 @@ class OfferPlanner {
         fewest = option.instances;
       }
       if (option.instances > fewest) continue;
-      option.fabric = fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
+      option.fabric =
+          fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
       // Stages in one host pass their activations over what joins its devices.
       if (fit.layout.devices_per_replica() <= supply.per_host) option.fabric.between = option.fabric.inside;
       options.push_back(std::move(option));
@@ -80,7 +81,8 @@ class OfferPlanner {
     if (offer.network.known() || offer.contract != Contract::cluster) return offer.network.or_else({});
     BytesPerSecond least;
     for (const NodeDesign& node : catalog_.nodes()) {
-      const bool holds = std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
+      const bool holds =
+          std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
       if (!holds || !node.node_rate.known() || *node.node_rate <= BytesPerSecond{}) continue;
       if (least <= BytesPerSecond{} || *node.node_rate < least) least = *node.node_rate;
     }
@@ -101,7 +103,8 @@ class OfferPlanner {
       instances = replicas * divide_up(replica, supply.per_instance);
     }
     const std::int64_t devices = instances * supply.per_instance;
-    const std::int64_t held = replica <= supply.per_instance ? instances * (supply.per_instance / replica) : devices / replica;
+    const std::int64_t held =
+        replica <= supply.per_instance ? instances * (supply.per_instance / replica) : devices / replica;
     if (held < replicas) return false;
     replicas = held;  // idle devices of a rented instance serve too
     option.layout = fit.layout;
@@ -120,16 +123,19 @@ class OfferPlanner {
   Rejection why_not_that_count(const std::vector<LayoutFit>& fits, const Supply& supply) const {
     const std::int64_t count = request_.count.value_or(0);
     if (count % supply.per_instance != 0) {
-      return {"count", "a multiple of " + format_whole(static_cast<double>(supply.per_instance)), std::to_string(count), "another --count"};
+      return {"count", "a multiple of " + format_whole(static_cast<double>(supply.per_instance)), std::to_string(count),
+              "another --count"};
     }
     std::int64_t fewest = 0;
     for (const LayoutFit& fit : fits) {
-      const std::int64_t devices = divide_up(request_.job.concurrency.value, fit.max_concurrency) * fit.layout.devices_per_replica();
+      const std::int64_t devices =
+          divide_up(request_.job.concurrency.value, fit.max_concurrency) * fit.layout.devices_per_replica();
       fewest = fewest == 0 ? devices : std::min(fewest, devices);
     }
-    return {"count", format_whole(static_cast<double>(fewest)) + " devices for " +
-                         format_whole(static_cast<double>(request_.job.concurrency.value)) +
-                         (request_.job.concurrency.value == 1 ? " request" : " requests at once"),
+    return {"count",
+            format_whole(static_cast<double>(fewest)) + " devices for " +
+                format_whole(static_cast<double>(request_.job.concurrency.value)) +
+                (request_.job.concurrency.value == 1 ? " request" : " requests at once"),
             std::to_string(count), "a larger --count, or a smaller --concurrency"};
   }
 
@@ -151,8 +157,14 @@ class OfferPlanner {
 class Timer {
  public:
   std::size_t add(const Option& option, double load) {
-    const Key key{option.accelerator, std::string(option.fabric.inside.link), option.fabric.inside.crosses_host,
-                  option.layout.tp, option.layout.pp, std::string(option.fabric.between.link), option.fabric.between.rate.base(), load};
+    const Key key{option.accelerator,
+                  std::string(option.fabric.inside.link),
+                  option.fabric.inside.crosses_host,
+                  option.layout.tp,
+                  option.layout.pp,
+                  std::string(option.fabric.between.link),
+                  option.fabric.between.rate.base(),
+                  load};
     const auto [entry, fresh] = index_.try_emplace(key, candidates_.size());
     if (fresh) candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
     return entry->second;
@@ -161,7 +173,8 @@ class Timer {
   [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
 
  private:
-  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, std::string, double, double>;
+  using Key =
+      std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, std::string, double, double>;
   std::map<Key, std::size_t> index_;
   std::vector<ServingCandidate> candidates_;
   std::vector<ServingTime> times_;
@@ -176,7 +189,8 @@ std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& off
 }
 
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
-  const auto hourly = hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
+  const auto hourly =
+      hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
   if (!hourly) return false;
   option.hourly = *hourly;
   option.per_hour = hourly->total();
@@ -196,8 +210,8 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
     for (const Offer& offer : provider.offers) {
       if (!offer.rankable || !asked_for(request, provider, offer)) continue;
       const Accelerator* accelerator = catalog.find_accelerator(offer.gpu);
-      if (!request.accelerators.empty() &&
-          std::find(request.accelerators.begin(), request.accelerators.end(), accelerator) == request.accelerators.end()) {
+      if (!request.accelerators.empty() && std::find(request.accelerators.begin(), request.accelerators.end(),
+                                                     accelerator) == request.accelerators.end()) {
         continue;
       }
       std::optional<Rejection> rejection = table.rejection(*accelerator);
@@ -218,7 +232,8 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
   for (const auto& layouts : choices) {
     auto& pairs = timed.emplace_back();
     for (const Option& option : layouts) {
-      pairs.push_back({timer.add(option, 1), timer.add(option, static_cast<double>(option.demand)), timer.add(option, option.load)});
+      pairs.push_back({timer.add(option, 1), timer.add(option, static_cast<double>(option.demand)),
+                       timer.add(option, option.load)});
     }
   }
   timer.run(job, ceilings);

@@ -21,7 +21,11 @@ Seconds all_reduce_time(const FabricLevel& level, std::int64_t devices, Bytes si
   const Seconds time = passes * (latency + 2 * (n - 1) / n * (size / (level.rate * level.efficiency)));
   if (why) {
     why->term("time.all_reduce", time, "passes * (latency + 2 * (n - 1) / n * size / (rate * efficiency))",
-              {{"passes", passes}, {"latency", latency}, {"n", n}, {"size", size}, {"rate", level.rate},
+              {{"passes", passes},
+               {"latency", latency},
+               {"n", n},
+               {"size", size},
+               {"rate", level.rate},
                {"efficiency", level.efficiency}});
   }
   return time;

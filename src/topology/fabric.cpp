@@ -46,20 +46,24 @@ FabricLevel level_of(const Catalog& catalog, const Link& link, BytesPerSecond ra
   return level;
 }
 
-constexpr std::int64_t kMostBridgedCards = 4;  // an optional bridge joins two cards or four; a wider domain has switches
+constexpr std::int64_t kMostBridgedCards =
+    4;  // an optional bridge joins two cards or four; a wider domain has switches
 
 // The smallest node design that holds so many of the accelerator and says over what they talk.
 const NodeDesign* node_design(const Catalog& catalog, const Accelerator& accelerator, std::int64_t count) {
   const NodeDesign* best = nullptr;
   for (const NodeDesign& node : catalog.nodes()) {
     if (node.fabric_link.empty() || node.count.or_else(0) < count) continue;
-    if (std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) == node.accelerators.end()) continue;
+    if (std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) == node.accelerators.end())
+      continue;
     if (!best || *node.count < *best->count) best = &node;
   }
   return best;
 }
 
-bool offers_bridge(std::string_view interconnect) { return interconnect.substr(0, 6) == "nvlink" || interconnect == "nvl"; }
+bool offers_bridge(std::string_view interconnect) {
+  return interconnect.substr(0, 6) == "nvlink" || interconnect == "nvl";
+}
 
 // A network of that rate behaves as the fastest known kind that is not above it.
 FabricLevel between_hosts(const Catalog& catalog, BytesPerSecond network, std::int64_t count) {
@@ -90,14 +94,17 @@ Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::st
   const Link* scale_up = scale_up_name.empty() ? nullptr : catalog.find_link(scale_up_name);
   const Link* host = accelerator.host_link.empty() ? nullptr : catalog.find_link(accelerator.host_link);
   const std::int64_t domain = node ? node->scale_up_domain.or_else(1) : accelerator.scale_up_domain.or_else(1);
-  const BytesPerSecond rate = node && node->intra_rate.known() ? *node->intra_rate : accelerator.scale_up_bandwidth.or_else({});
-  const bool has_scale_up = scale_up && (fixed || offers_bridge(interconnect)) && (scale_up->rate.known() || rate > BytesPerSecond{});
+  const BytesPerSecond rate =
+      node && node->intra_rate.known() ? *node->intra_rate : accelerator.scale_up_bandwidth.or_else({});
+  const bool has_scale_up =
+      scale_up && (fixed || offers_bridge(interconnect)) && (scale_up->rate.known() || rate > BytesPerSecond{});
   if (has_scale_up && (count <= domain || domain <= 1 || !host)) {
     fabric.inside = level_of(catalog, *scale_up, rate);
     fabric.domain = std::max(domain, count);
   } else if (host) {
     fabric.inside = level_of(catalog, *host, {});
-    fabric.inside.crosses_host = accelerator.peer_to_peer == PeerToPeer::no || accelerator.peer_to_peer == PeerToPeer::bridge;
+    fabric.inside.crosses_host =
+        accelerator.peer_to_peer == PeerToPeer::no || accelerator.peer_to_peer == PeerToPeer::bridge;
     fabric.domain = count;
   }
   fabric.between = between_hosts(catalog, network, count);

@@ -19,21 +19,22 @@ using Point = std::array<double, kConstants>;
 // What physics allows: a share is at most 1, a launch takes half a microsecond at least, a
 // sequence costs the host not over 1 ms a step, a request not over 100 ms. `start` is the middle of what kernels and hosts reach.
 struct Bound {
-  double EngineConstants::* member;
+  double EngineConstants::*member;
   double low;
   double high;
   double start;
   std::string_view key;  // in data/engines.yaml
   double unit;           // of the key, in base units
 };
-constexpr std::array<Bound, kConstants> kBounds = {{{&EngineConstants::compute, 0.05, 1, 0.7, "compute_efficiency", 1},
-                                                    {&EngineConstants::dequantized, 0.05, 1, 0.6, "dequantized_efficiency", 1},
-                                                    {&EngineConstants::bandwidth, 0.05, 1, 0.8, "bandwidth_efficiency", 1},
-                                                    {&EngineConstants::attention, 0.05, 1, 0.4, "attention_efficiency", 1},
-                                                    {&EngineConstants::overlap, 0, 1, 0.1, "overlap", 1},
-                                                    {&EngineConstants::launch, 0.5e-6, 50e-6, 3e-6, "launch_us", 1e-6},
-                                                    {&EngineConstants::step, 0, 1e-3, 30e-6, "step_us", 1e-6},
-                                                    {&EngineConstants::request, 0, 100e-3, 10e-3, "request_us", 1e-6}}};
+constexpr std::array<Bound, kConstants> kBounds = {
+    {{&EngineConstants::compute, 0.05, 1, 0.7, "compute_efficiency", 1},
+     {&EngineConstants::dequantized, 0.05, 1, 0.6, "dequantized_efficiency", 1},
+     {&EngineConstants::bandwidth, 0.05, 1, 0.8, "bandwidth_efficiency", 1},
+     {&EngineConstants::attention, 0.05, 1, 0.4, "attention_efficiency", 1},
+     {&EngineConstants::overlap, 0, 1, 0.1, "overlap", 1},
+     {&EngineConstants::launch, 0.5e-6, 50e-6, 3e-6, "launch_us", 1e-6},
+     {&EngineConstants::step, 0, 1e-3, 30e-6, "step_us", 1e-6},
+     {&EngineConstants::request, 0, 100e-3, 10e-3, "request_us", 1e-6}}};
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -82,7 +83,8 @@ std::vector<double> regime_weights(const std::vector<RowWork>& works) {
   }
   std::vector<double> weights;
   for (const RowWork& w : works) {
-    weights.push_back(1 / (rows[{w.regime, w.row->source}] * static_cast<double>(sources[w.regime].size() * sources.size())));
+    weights.push_back(
+        1 / (rows[{w.regime, w.row->source}] * static_cast<double>(sources[w.regime].size() * sources.size())));
   }
   return weights;
 }
@@ -163,7 +165,8 @@ bool is_enough(const std::vector<RowWork>& works) {
 
 std::vector<RowWork> of_regime(const std::vector<RowWork>& works, Regime regime) {
   std::vector<RowWork> chosen;
-  std::copy_if(works.begin(), works.end(), std::back_inserter(chosen), [&](const RowWork& w) { return w.regime == regime; });
+  std::copy_if(works.begin(), works.end(), std::back_inserter(chosen),
+               [&](const RowWork& w) { return w.regime == regime; });
   return chosen;
 }
 
@@ -171,7 +174,8 @@ std::vector<RowWork> of_regime(const std::vector<RowWork>& works, Regime regime)
 std::vector<CalibratedInterval> intervals_of(const std::vector<RowWork>& works, std::span<const Prediction> own,
                                              std::span<const Prediction> all) {
   std::vector<CalibratedInterval> intervals;
-  for (const Regime regime : {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput}) {
+  for (const Regime regime :
+       {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput}) {
     CalibratedInterval interval;
     interval.regime = regime;
     interval.pooled = !is_enough(of_regime(works, regime));
@@ -238,7 +242,8 @@ Calibration calibrate(const Catalog& catalog, std::span<const MeasuredRow> rows)
   std::vector<std::vector<RowWork>> works_of;
   for (const Engine& engine : catalog.engines()) {
     std::vector<RowWork> works;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(works), [&](const RowWork& w) { return w.engine == &engine; });
+    std::copy_if(all.begin(), all.end(), std::back_inserter(works),
+                 [&](const RowWork& w) { return w.engine == &engine; });
     CalibratedEngine fitted;
     fitted.name = engine.name;
     fitted.rows = static_cast<std::int64_t>(works.size());
@@ -273,9 +278,9 @@ std::string fitted_line(const Bound& bound, const EngineConstants& constants) {
 }
 
 std::string interval_line(const CalibratedInterval& interval) {
-  return "      - {regime: " + std::string(to_string(interval.regime)) + ", low: " + three_digits(interval.factors.low) +
-         ", high: " + three_digits(interval.factors.high) + ", rows: " + std::to_string(interval.rows) +
-         ", sources: " + std::to_string(interval.sources) + "}";
+  return "      - {regime: " + std::string(to_string(interval.regime)) +
+         ", low: " + three_digits(interval.factors.low) + ", high: " + three_digits(interval.factors.high) +
+         ", rows: " + std::to_string(interval.rows) + ", sources: " + std::to_string(interval.sources) + "}";
 }
 
 bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }

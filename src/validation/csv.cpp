@@ -47,7 +47,8 @@ class Scanner {
     line_start_ = at_;
   }
   void refuse(std::string message, std::string expected) {
-    problems_.push_back(problem_at(origin_, line_, static_cast<int>(at_ - line_start_) + 1, std::move(message), std::move(expected)));
+    problems_.push_back(
+        problem_at(origin_, line_, static_cast<int>(at_ - line_start_) + 1, std::move(message), std::move(expected)));
   }
 
   std::string plain() {
@@ -97,7 +98,8 @@ void check_header(const CsvTable& table, std::string_view origin, std::vector<Pr
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (std::find(table.columns.begin(), table.columns.begin() + static_cast<std::ptrdiff_t>(i), table.columns[i]) !=
         table.columns.begin() + static_cast<std::ptrdiff_t>(i)) {
-      problems.push_back(problem_at(origin, 1, 0, "the column '" + table.columns[i] + "' is there twice", "each column once"));
+      problems.push_back(
+          problem_at(origin, 1, 0, "the column '" + table.columns[i] + "' is there twice", "each column once"));
     }
   }
 }
@@ -126,7 +128,8 @@ CsvTable read_csv(std::string_view text, std::string_view origin) {
   while (!scanner.at_end() && problems.size() < kMostProblems) {
     CsvRecord record = scanner.record();
     if (record.fields.size() != table.columns.size()) {
-      problems.push_back(problem_at(origin, record.line, 0, std::to_string(record.fields.size()) + " fields in a record",
+      problems.push_back(problem_at(origin, record.line, 0,
+                                    std::to_string(record.fields.size()) + " fields in a record",
                                     std::to_string(table.columns.size()) + " fields, as in the header"));
     }
     table.records.push_back(std::move(record));

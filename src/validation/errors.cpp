@@ -34,7 +34,8 @@ std::vector<Weighted> weigh(std::span<const Prediction> predictions, double (Pre
 
 double weighted_quantile(std::vector<Weighted> values, double share) {
   if (values.empty()) return 0;
-  std::stable_sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  std::stable_sort(values.begin(), values.end(),
+                   [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
   double whole = 0;
   for (const Weighted& v : values) whole += v.weight;
   double sum = 0;
@@ -94,7 +95,8 @@ double coverage(std::span<const Prediction> predictions, const ResidualInterval&
 
 std::vector<Prediction> of_regime(std::span<const Prediction> predictions, Regime regime) {
   std::vector<Prediction> chosen;
-  std::copy_if(predictions.begin(), predictions.end(), std::back_inserter(chosen), [&](const Prediction& p) { return p.regime == regime; });
+  std::copy_if(predictions.begin(), predictions.end(), std::back_inserter(chosen),
+               [&](const Prediction& p) { return p.regime == regime; });
   return chosen;
 }
 

@@ -11,11 +11,14 @@
 namespace gpuplan {
 namespace {
 
-constexpr std::pair<MeasuredMode, std::string_view> kModes[] = {
-    {MeasuredMode::single, "single"},       {MeasuredMode::static_batch, "static_batch"},
-    {MeasuredMode::concurrency, "concurrency"}, {MeasuredMode::offline, "offline"},
-    {MeasuredMode::open_loop, "open_loop"}, {MeasuredMode::server, "server"},
-    {MeasuredMode::disaggregated, "disaggregated"}, {MeasuredMode::load, "load"}};
+constexpr std::pair<MeasuredMode, std::string_view> kModes[] = {{MeasuredMode::single, "single"},
+                                                                {MeasuredMode::static_batch, "static_batch"},
+                                                                {MeasuredMode::concurrency, "concurrency"},
+                                                                {MeasuredMode::offline, "offline"},
+                                                                {MeasuredMode::open_loop, "open_loop"},
+                                                                {MeasuredMode::server, "server"},
+                                                                {MeasuredMode::disaggregated, "disaggregated"},
+                                                                {MeasuredMode::load, "load"}};
 
 struct MetricRow {
   Metric metric;
@@ -36,8 +39,9 @@ Parsed<MeasuredMode> parse_mode(std::string_view text) {
   for (const auto& [mode, name] : kModes) {
     if (name == text) return Parsed<MeasuredMode>::ok(mode);
   }
-  return Parsed<MeasuredMode>::fail("unknown mode '" + std::string(text) + "'", "single, static_batch, concurrency, offline, open_loop, …",
-                                    {}, "input.unknown_name");
+  return Parsed<MeasuredMode>::fail("unknown mode '" + std::string(text) + "'",
+                                    "single, static_batch, concurrency, offline, open_loop, …", {},
+                                    "input.unknown_name");
 }
 Parsed<Metric> parse_metric(std::string_view text) {
   for (const MetricRow& row : kMetrics) {
@@ -75,8 +79,12 @@ class RecordReader {
  private:
   void refuse(std::string_view column, const std::string& message, const std::string& expected) {
     const auto at = table_.column(column);
-    problems_.push_back({"input.bad_value", std::string(column) + ": " + message,
-                         Place{std::string(origin_), record_->line, at ? static_cast<int>(*at) + 1 : 0}, expected, {}, {}});
+    problems_.push_back({"input.bad_value",
+                         std::string(column) + ": " + message,
+                         Place{std::string(origin_), record_->line, at ? static_cast<int>(*at) + 1 : 0},
+                         expected,
+                         {},
+                         {}});
   }
 
   const CsvTable& table_;
@@ -110,7 +118,8 @@ MeasuredRow read_row(RecordReader& in) {
   row.concurrency = in.optional("concurrency", parse_positive);
   row.request_rate = in.optional("request_rate", parse_positive);
   row.memory_fraction = in.optional("memory_fraction", parse_positive);
-  row.value = row.metric == Metric::other ? in.required("value", parse_non_negative) : in.required("value", parse_positive);
+  row.value =
+      row.metric == Metric::other ? in.required("value", parse_non_negative) : in.required("value", parse_positive);
   return row;
 }
 
@@ -138,13 +147,18 @@ bool is_rate(Metric value) {
 }
 
 std::vector<MeasuredRow> read_measured(std::string_view text, std::string_view origin) {
-  static constexpr std::array<std::string_view, 8> kRequired = {"id", "source", "engine", "model", "accelerator", "mode", "metric", "value"};
+  static constexpr std::array<std::string_view, 8> kRequired = {"id",          "source", "engine", "model",
+                                                                "accelerator", "mode",   "metric", "value"};
   const CsvTable table = read_csv(text, origin);
   std::vector<Problem> problems;
   for (const std::string_view column : kRequired) {
     if (table.column(column)) continue;
-    problems.push_back({"input.missing_key", "no column '" + std::string(column) + "'", Place{std::string(origin), 1, 0},
-                        "the columns of data/measured/README.md", {}, {}});
+    problems.push_back({"input.missing_key",
+                        "no column '" + std::string(column) + "'",
+                        Place{std::string(origin), 1, 0},
+                        "the columns of data/measured/README.md",
+                        {},
+                        {}});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   RecordReader in(table, origin, problems);

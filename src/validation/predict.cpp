@@ -37,7 +37,9 @@ std::string_view scheme_name(const MeasuredRow& row) {
   return variant_of(row, "quant_kernel") == "fp8_block" ? std::string_view("fp8-block") : std::string_view(row.weights);
 }
 
-bool is_decode(Metric metric) { return metric == Metric::tpot_s || metric == Metric::itl_s || metric == Metric::decode_tokens_per_s; }
+bool is_decode(Metric metric) {
+  return metric == Metric::tpot_s || metric == Metric::itl_s || metric == Metric::decode_tokens_per_s;
+}
 bool is_prefill(Metric metric) { return metric == Metric::ttft_s || metric == Metric::prefill_tokens_per_s; }
 
 Regime regime_of(Metric metric, double in_flight) {
@@ -61,12 +63,18 @@ const Engine* engine_of(const Catalog& catalog, const MeasuredRow& row) {
 // Whether a row says how many requests run at once.
 bool says_load(const MeasuredRow& row) {
   switch (row.mode) {
-    case MeasuredMode::single: return is_decode(row.metric) || row.input.has_value();
-    case MeasuredMode::static_batch: return row.batch && row.input && row.output;
-    case MeasuredMode::concurrency: return row.concurrency && row.input && row.output;
-    case MeasuredMode::offline: return row.input && row.output;
-    case MeasuredMode::open_loop: return row.request_rate && row.input && row.output;
-    default: return false;
+    case MeasuredMode::single:
+      return is_decode(row.metric) || row.input.has_value();
+    case MeasuredMode::static_batch:
+      return row.batch && row.input && row.output;
+    case MeasuredMode::concurrency:
+      return row.concurrency && row.input && row.output;
+    case MeasuredMode::offline:
+      return row.input && row.output;
+    case MeasuredMode::open_loop:
+      return row.request_rate && row.input && row.output;
+    default:
+      return false;
   }
 }
 
@@ -79,7 +87,8 @@ double requests_per_second(const ServingWork& work, const EngineConstants& const
 // meets another one, and in the first of the rounds it waits for half of all. Tools send ten requests a client unless told.
 double companions_of(const MeasuredRow& row, const ServingWork& work) {
   constexpr double kRounds = 10;
-  if (row.mode != MeasuredMode::concurrency || work.in_step) return 0;  // prompts that are finished first are counted already
+  if (row.mode != MeasuredMode::concurrency || work.in_step)
+    return 0;  // prompts that are finished first are counted already
   const double others = work.running - 1;
   const double rounds = row.requests ? std::max(1.0, as_double(*row.requests) / *row.concurrency) : kRounds;
   return std::min(others, 1.0) + others / 2 / rounds;
@@ -94,14 +103,21 @@ double static_batch_seconds(const ServingWork& work, const PhaseSeconds& phases,
 // How many requests are in flight on a replica that lets `most` run at once.
 void set_load(const MeasuredRow& row, double most, double replicas, ServingCandidate& candidate) {
   switch (row.mode) {
-    case MeasuredMode::static_batch: candidate.concurrency = as_double(*row.batch) / replicas; break;
+    case MeasuredMode::static_batch:
+      candidate.concurrency = as_double(*row.batch) / replicas;
+      break;
     case MeasuredMode::concurrency:
       candidate.concurrency = *row.concurrency / replicas;
       candidate.most_running = most;
       break;
-    case MeasuredMode::offline: candidate.concurrency = row.requests ? std::min(most, as_double(*row.requests) / replicas) : most; break;
-    case MeasuredMode::open_loop: candidate.concurrency = most; break;
-    default: break;
+    case MeasuredMode::offline:
+      candidate.concurrency = row.requests ? std::min(most, as_double(*row.requests) / replicas) : most;
+      break;
+    case MeasuredMode::open_loop:
+      candidate.concurrency = most;
+      break;
+    default:
+      break;
   }
 }
 
@@ -112,8 +128,8 @@ ServingWork arriving(ServingWork work) {
 }
 
 // Arrivals at a rate keep rate times latency requests in flight (Little's law). `result` holds the work at the most that run.
-void settle_open_loop(const ServingJob& job, ServingCandidate candidate, const Ceilings& ceilings, const EngineConstants& constants,
-                      RowWork& result) {
+void settle_open_loop(const ServingJob& job, ServingCandidate candidate, const Ceilings& ceilings,
+                      const EngineConstants& constants, RowWork& result) {
   const MeasuredRow& row = *result.row;
   const double rate = *row.request_rate / result.replicas;
   const double capacity = requests_per_second(result.work, constants);
@@ -140,9 +156,12 @@ const ServedModel* RowReader::model_of(const MeasuredRow& row, std::string& reas
   const ModelPreset* preset = catalog_.find_model(row.model);
   const auto scheme = parse_scheme(scheme_name(row));
   const auto kv = parse_kv_format(row.kv.empty() ? std::string_view("bf16") : std::string_view(row.kv));
-  if (!preset) reason = "model.unknown";
-  else if (!scheme.value) reason = "format.unknown";
-  else if (!kv.value) reason = "kv_format.unknown";
+  if (!preset)
+    reason = "model.unknown";
+  else if (!scheme.value)
+    reason = "format.unknown";
+  else if (!kv.value)
+    reason = "kv_format.unknown";
   if (!reason.empty()) return nullptr;
   auto& entry = models_[{std::string(preset->name), (*scheme.value)->name, (*kv.value)->name}];
   if (!entry) {
@@ -160,16 +179,22 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   const Engine* engine = engine_of(catalog_, row);
   const Accelerator* accelerator = catalog_.find_accelerator(row.accelerator);
   const ServedModel* model = model_of(row, reason);
-  if (!engine) reason = "engine.unknown";
-  else if (!accelerator) reason = "accelerator.unknown";
-  else if (row.metric == Metric::other) reason = "metric.not_modelled";
-  else if (!says_load(row)) reason = "load.unknown";
-  else if (!accelerator->memory_bandwidth.known()) reason = "bandwidth.unknown";
+  if (!engine)
+    reason = "engine.unknown";
+  else if (!accelerator)
+    reason = "accelerator.unknown";
+  else if (row.metric == Metric::other)
+    reason = "metric.not_modelled";
+  else if (!says_load(row))
+    reason = "load.unknown";
+  else if (!accelerator->memory_bandwidth.known())
+    reason = "bandwidth.unknown";
   if (!reason.empty()) return Skipped{row.id, reason};
 
   const Layout layout = layout_of(row);
   const ServingJob job{model, engine, shape_of(row)};
-  ServingCandidate candidate{accelerator, fabric_of(catalog_, *accelerator, {}, {}, layout.devices_per_replica()), layout, 1, 0};
+  ServingCandidate candidate{accelerator, fabric_of(catalog_, *accelerator, {}, {}, layout.devices_per_replica()),
+                             layout, 1, 0};
   if (layout.tp > 1 && candidate.fabric.inside.rate <= BytesPerSecond{}) return Skipped{row.id, "fabric.unknown"};
 
   RowWork result;
@@ -178,11 +203,13 @@ std::variant<RowWork, Skipped> RowReader::work_of(const MeasuredRow& row, const 
   result.replicas = as_double(layout.dp);
   Engine limits = *engine;
   if (row.memory_fraction) limits.memory_fraction.value = std::min(*row.memory_fraction, 1.0);
-  const double fitting = as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request}));
+  const double fitting =
+      as_double(max_concurrency({model, &limits, catalog_.visible_memory(*accelerator), layout, job.request}));
   set_load(row, std::max(1.0, fitting), result.replicas, candidate);
   result.work = serving_work(job, candidate, ceilings_);
   if (row.mode != MeasuredMode::concurrency) result.work = arriving(std::move(result.work));
-  if (row.mode == MeasuredMode::open_loop) settle_open_loop(job, candidate, ceilings_, constants ? *constants : constants_of(*engine), result);
+  if (row.mode == MeasuredMode::open_loop)
+    settle_open_loop(job, candidate, ceilings_, constants ? *constants : constants_of(*engine), result);
   result.companions = companions_of(row, result.work);
   // Under an arrival rate there is always someone else now and then.
   result.regime = regime_of(row.metric, row.mode == MeasuredMode::single ? 1 : std::max(result.work.in_flight, 1.5));
@@ -194,19 +221,29 @@ double predicted_value(const RowWork& work, const EngineConstants& constants) {
   const PhaseSeconds phases = phase_seconds(work.work, constants);
   const JoinedSeconds joined = join_phases(work.work, phases, constants, nullptr);
   const double output = work.work.output;
-  const double e2e = row.mode == MeasuredMode::static_batch ? static_batch_seconds(work.work, phases, constants) : joined.e2e(output);
+  const double e2e =
+      row.mode == MeasuredMode::static_batch ? static_batch_seconds(work.work, phases, constants) : joined.e2e(output);
   const double rate = work.replicas * work.work.in_flight * output / e2e;
   switch (row.metric) {
-    case Metric::ttft_s: return joined.ttft + work.backlog + work.companions * phases.prompts / (work.work.batched * work.work.stages);
+    case Metric::ttft_s:
+      return joined.ttft + work.backlog + work.companions * phases.prompts / (work.work.batched * work.work.stages);
     case Metric::tpot_s:
-    case Metric::itl_s: return joined.tpot;
-    case Metric::e2e_s: return e2e + work.backlog;
-    case Metric::prefill_tokens_per_s: return std::max(work.work.input, 1.0) / joined.prefill;
-    case Metric::decode_tokens_per_s: return 1 / joined.tpot;
-    case Metric::output_tokens_per_s: return rate;
-    case Metric::output_tokens_per_s_per_device: return rate / as_double(row.count);
-    case Metric::total_tokens_per_s: return rate * (work.work.input + output) / output;
-    case Metric::other: break;
+    case Metric::itl_s:
+      return joined.tpot;
+    case Metric::e2e_s:
+      return e2e + work.backlog;
+    case Metric::prefill_tokens_per_s:
+      return std::max(work.work.input, 1.0) / joined.prefill;
+    case Metric::decode_tokens_per_s:
+      return 1 / joined.tpot;
+    case Metric::output_tokens_per_s:
+      return rate;
+    case Metric::output_tokens_per_s_per_device:
+      return rate / as_double(row.count);
+    case Metric::total_tokens_per_s:
+      return rate * (work.work.input + output) / output;
+    case Metric::other:
+      break;
   }
   return 0;
 }

@@ -91,13 +91,15 @@ TEST_CASE("embedded catalogue: a field that the data marks shows its mark", "[ca
     const Accelerator* gpu = built_in().find_accelerator(record.find("name")->scalar);
     REQUIRE(gpu);
     const auto shown = fields_of(*gpu);
-    for (const auto& [list, mark] : {std::pair{"derived", Mark::derived}, std::pair{"from_memory", Mark::from_memory}}) {
+    for (const auto& [list, mark] :
+         {std::pair{"derived", Mark::derived}, std::pair{"from_memory", Mark::from_memory}}) {
       const Node* fields = record.find(list);
       if (!fields) continue;
       for (const Node& field : fields->items) {
         if (!record.find(field.scalar)) continue;
         CAPTURE(gpu->name, field.scalar);
-        const auto found = std::find_if(shown.begin(), shown.end(), [&](const ShownField& s) { return s.name == field.scalar; });
+        const auto found =
+            std::find_if(shown.begin(), shown.end(), [&](const ShownField& s) { return s.name == field.scalar; });
         REQUIRE(found != shown.end());
         // from_memory is the weaker claim and wins where a field stands in both lists.
         CHECK((found->mark == mark || found->mark == Mark::from_memory));

@@ -19,13 +19,30 @@ namespace {
 
 // What facts/README.md says resolves to nothing: parts of a card, undisclosed cards, cards that accelerators.csv lacks.
 const std::set<std::string>& unresolved() {
-  static const std::set<std::string> names = {
-      "L4-vGPU-1Q",      "L4-vGPU-4Q", "L4-vGPU-8Q",     "YANDEX-GEN2-80GB", "YANDEX-PLATFORM-V4-141GB",
-      "YANDEX-T4I-24GB",
-      "GTX1050-TI",      "GTX1060",    "GTX1070",        "GTX1080",          "GTX1080-TI",
-      "GTX1650",         "GTX1660",    "QUADRO-RTX4000", "QUADRO-RTX5000",   "RADEON-AI-PRO-R9700",
-      "RTX-PRO-2000",    "RTX2060",    "RTX2070",        "RTX2080",          "RTX3050",
-      "RTX3070",         "RTX3070-TI", "RTX4070"};
+  static const std::set<std::string> names = {"L4-vGPU-1Q",
+                                              "L4-vGPU-4Q",
+                                              "L4-vGPU-8Q",
+                                              "YANDEX-GEN2-80GB",
+                                              "YANDEX-PLATFORM-V4-141GB",
+                                              "YANDEX-T4I-24GB",
+                                              "GTX1050-TI",
+                                              "GTX1060",
+                                              "GTX1070",
+                                              "GTX1080",
+                                              "GTX1080-TI",
+                                              "GTX1650",
+                                              "GTX1660",
+                                              "QUADRO-RTX4000",
+                                              "QUADRO-RTX5000",
+                                              "RADEON-AI-PRO-R9700",
+                                              "RTX-PRO-2000",
+                                              "RTX2060",
+                                              "RTX2070",
+                                              "RTX2080",
+                                              "RTX3050",
+                                              "RTX3070",
+                                              "RTX3070-TI",
+                                              "RTX4070"};
   return names;
 }
 

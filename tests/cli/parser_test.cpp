@@ -29,8 +29,10 @@ TEST_CASE("command line: values are read with their units, and what is said is t
 }
 
 TEST_CASE("command line: lists are given by commas or by repeating", "[cli]") {
-  CHECK(parsed({"estimate", "--provider", "a, b", "--provider", "c"}).providers == std::vector<std::string>{"a", "b", "c"});
-  CHECK(parsed({"estimate", "--contract", "spot,reserved"}).contracts == std::vector<Contract>{Contract::spot, Contract::reserved});
+  CHECK(parsed({"estimate", "--provider", "a, b", "--provider", "c"}).providers ==
+        std::vector<std::string>{"a", "b", "c"});
+  CHECK(parsed({"estimate", "--contract", "spot,reserved"}).contracts ==
+        std::vector<Contract>{Contract::spot, Contract::reserved});
   CHECK(parsed({"estimate", "--assert", "1<2", "--assert", "2<3"}).assertions.size() == 2);
 }
 
@@ -81,7 +83,8 @@ TEST_CASE("command line: a flag given again counts as given last, but there is o
 }
 
 TEST_CASE("command line: behind '--' stand words only", "[cli]") {
-  CHECK(parsed({"models", "show", "--", "--explain=1", "-f"}).words == std::vector<std::string>{"show", "--explain=1", "-f"});
+  CHECK(parsed({"models", "show", "--", "--explain=1", "-f"}).words ==
+        std::vector<std::string>{"show", "--explain=1", "-f"});
   CHECK(refused({"estimate", "--", "x"}).front().id == "usage.unexpected_word");
 }
 
@@ -152,8 +155,9 @@ TEST_CASE("job file: mistakes have line and column, and the nearest key", "[cli]
 
 TEST_CASE("job file: a flag of one value takes no list, and no list is empty", "[cli]") {
   const testing::Folder folder;
-  const std::string text = GENERATE("model: [a, b]\n", "model: [a]\n", "explain: [true]\n", "gpu: []\n", "gpu: [~]\n", "gpu: [[L4]]\n", "gpu: ','\n",
-                                    "provider: '  ,'\n", "contract: ''\n", "contract: [spot, '']\n", "country: ñ\n");
+  const std::string text =
+      GENERATE("model: [a, b]\n", "model: [a]\n", "explain: [true]\n", "gpu: []\n", "gpu: [~]\n", "gpu: [[L4]]\n",
+               "gpu: ','\n", "provider: '  ,'\n", "contract: ''\n", "contract: [spot, '']\n", "country: ñ\n");
   CAPTURE(text);
   const auto problems = refused({"estimate", "-f", folder.write("my.yaml", text)});
   REQUIRE(problems.size() == 1);

@@ -18,7 +18,8 @@ constexpr const char* kTinyConfig =
 
 // One tensor of `size` bytes: a length of eight bytes, the header, the data.
 std::string safetensors(std::size_t size) {
-  const std::string header = R"({"w": {"dtype": "U8", "shape": [)" + std::to_string(size) + R"(], "data_offsets": [0, )" + std::to_string(size) + "]}}";
+  const std::string header = R"({"w": {"dtype": "U8", "shape": [)" + std::to_string(size) +
+                             R"(], "data_offsets": [0, )" + std::to_string(size) + "]}}";
   std::string file;
   for (int i = 0; i < 8; ++i) file += static_cast<char>((header.size() >> (8 * i)) & 0xff);
   return file + header + std::string(size, '\0');
@@ -73,7 +74,8 @@ TEST_CASE("model: another format than the files' own is counted", "[planner]") {
 TEST_CASE("model: an index without its shards is counted, with a warning", "[planner]") {
   const Folder folder;
   folder.write("config.json", kTinyConfig);
-  folder.write("model.safetensors.index.json", R"({"metadata": {"total_size": 404096}, "weight_map": {"w": "model-00001-of-00001.safetensors"}})");
+  folder.write("model.safetensors.index.json",
+               R"({"metadata": {"total_size": 404096}, "weight_map": {"w": "model-00001-of-00001.safetensors"}})");
   ModelIdentity identity;
   CHECK(weights_of(serve(folder.path(), identity)) / bytes(2) == Approx(202048));
   CHECK(warns(identity, "model.no_weights"));
@@ -81,7 +83,8 @@ TEST_CASE("model: an index without its shards is counted, with a warning", "[pla
 
 TEST_CASE("model: what no family reads is refused by name", "[planner]") {
   const Folder folder;
-  folder.write("config.json", R"({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 512})");
+  folder.write("config.json",
+               R"({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 512})");
   ModelIdentity identity;
   CHECK(problems_of([&] { (void)serve(folder.path(), identity); }).front().id == "model.not_modelled");
 }

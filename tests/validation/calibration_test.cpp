@@ -70,8 +70,9 @@ TEST_CASE("validation: errors stay within what calibration reached", "[validatio
     Regime regime;
     double median, p90;
   };
-  for (const Row& row : {Row{Regime::prefill, 0.20, 1.34}, Row{Regime::decode, 0.11, 0.80}, Row{Regime::prefill_loaded, 0.36, 0.87},
-                         Row{Regime::decode_loaded, 0.28, 0.83}, Row{Regime::throughput, 0.17, 0.43}}) {
+  for (const Row& row :
+       {Row{Regime::prefill, 0.20, 1.34}, Row{Regime::decode, 0.11, 0.80}, Row{Regime::prefill_loaded, 0.36, 0.87},
+        Row{Regime::decode_loaded, 0.28, 0.83}, Row{Regime::throughput, 0.17, 0.43}}) {
     const ErrorSummary s = summarize(of_regime(validated().predictions, row.regime));
     CAPTURE(to_string(row.regime), s.rows, s.median_abs_error, s.p90_abs_error);
     CHECK(s.rows > 0);
@@ -81,7 +82,8 @@ TEST_CASE("validation: errors stay within what calibration reached", "[validatio
 }
 
 TEST_CASE("validation: intervals of 80 % hold 70 to 90 % of the rows they were fitted to", "[validation]") {
-  for (const Regime regime : {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput}) {
+  for (const Regime regime :
+       {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput}) {
     double inside = 0;
     double all = 0;
     static const Ceilings ceilings(built_in());
@@ -213,7 +215,8 @@ TEST_CASE("calibration: constants are found again from rows they made", "[valida
 
 TEST_CASE("calibration: only fitted lines and intervals of the engines' file change", "[validation]") {
   const std::string before =
-      "engines:\n  - name: a\n    title: A\n    overlap: 0.5\n    launch_us: 3\n    intervals:\n      - {regime: decode, low: 0.5, high: 2}\n"
+      "engines:\n  - name: a\n    title: A\n    overlap: 0.5\n    launch_us: 3\n    intervals:\n      - {regime: "
+      "decode, low: 0.5, high: 2}\n"
       "    notes: \"overlap: no\"\n\n  - name: b\n    overlap: 0.5\n";
   Calibration calibration;
   CalibratedEngine engine;
@@ -225,7 +228,8 @@ TEST_CASE("calibration: only fitted lines and intervals of the engines' file cha
   const std::string after = with_calibration(before, calibration);
   CHECK(after ==
         "engines:\n  - name: a\n    title: A\n    overlap: 0.25\n    launch_us: 4.5\n    intervals:\n"
-        "      - {regime: prefill, low: 0.75, high: 1.5, rows: 30, sources: 2}\n      - {regime: decode, low: 0.8, high: 1.25, rows: 40, sources: 3}\n"
+        "      - {regime: prefill, low: 0.75, high: 1.5, rows: 30, sources: 2}\n      - {regime: decode, low: 0.8, "
+        "high: 1.25, rows: 40, sources: 3}\n"
         "    notes: \"overlap: no\"\n\n  - name: b\n    overlap: 0.5\n");
   CHECK(with_calibration(after, calibration) == after);
 }

@@ -35,7 +35,10 @@ TEST_CASE("csv: quotes hold commas, quotes and line ends", "[validation]") {
 }
 
 TEST_CASE("csv: a byte-order mark and a missing last line end are accepted", "[validation]") {
-  const CsvTable table = read_csv("\xEF\xBB\xBF" "a,b\n1,2", "x.csv");
+  const CsvTable table = read_csv(
+      "\xEF\xBB\xBF"
+      "a,b\n1,2",
+      "x.csv");
   CHECK(table.columns.front() == "a");
   REQUIRE(table.records.size() == 1);
   CHECK(table.records[0].fields[1] == "2");
@@ -53,10 +56,13 @@ TEST_CASE("csv: what breaks the format is refused with its place", "[validation]
   CHECK_FALSE(problems_of("a,b\n1,\xff\n").empty());
 }
 
-TEST_CASE("csv: all problems of a file come at once", "[validation]") { CHECK(problems_of("a,b\n1\n2\n3,4\n5\n").size() == 3); }
+TEST_CASE("csv: all problems of a file come at once", "[validation]") {
+  CHECK(problems_of("a,b\n1\n2\n3,4\n5\n").size() == 3);
+}
 
 TEST_CASE("measured rows: numbers are read and empty fields are not known", "[validation]") {
-  const auto rows = read_measured(std::string(kHeader) + "r1,s,vllm,llama-3.1-8b,H100,concurrency,tpot_s,0.012,2,\n", "x.csv");
+  const auto rows =
+      read_measured(std::string(kHeader) + "r1,s,vllm,llama-3.1-8b,H100,concurrency,tpot_s,0.012,2,\n", "x.csv");
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].metric == Metric::tpot_s);
   CHECK(rows[0].mode == MeasuredMode::concurrency);
@@ -67,8 +73,8 @@ TEST_CASE("measured rows: numbers are read and empty fields are not known", "[va
 }
 
 TEST_CASE("measured rows: every bad value is a problem", "[validation]") {
-  const std::string text = std::string(kHeader) + "r1,s,vllm,m,H100,concurrency,tpot_s,nan,2,\n" + "r2,s,vllm,m,H100,sideways,tpot_s,1,x,\n" +
-                           ",s,vllm,m,H100,single,tpot_s,0,1,\n";
+  const std::string text = std::string(kHeader) + "r1,s,vllm,m,H100,concurrency,tpot_s,nan,2,\n" +
+                           "r2,s,vllm,m,H100,sideways,tpot_s,1,x,\n" + ",s,vllm,m,H100,single,tpot_s,0,1,\n";
   try {
     (void)read_measured(text, "x.csv");
     FAIL("accepted");

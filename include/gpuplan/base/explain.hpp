@@ -17,7 +17,18 @@
 namespace gpuplan {
 
 /// How to print a number of base units.
-enum class Unit { none, bytes, seconds, flop, tokens, bytes_per_second, flop_per_second, tokens_per_second, watts, money };
+enum class Unit {
+  none,
+  bytes,
+  seconds,
+  flop,
+  tokens,
+  bytes_per_second,
+  flop_per_second,
+  tokens_per_second,
+  watts,
+  money
+};
 
 struct ExplainInput {
   std::string name;

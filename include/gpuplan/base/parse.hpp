@@ -25,15 +25,16 @@ struct Date {
 std::int64_t days_between(const Date& from, const Date& to);
 std::string to_string(const Date& date);  ///< 2026-09-20, or 2026-09 when the day is unknown
 
-Parsed<std::string> parse_text(std::string_view text);           ///< anything but empty
-Parsed<bool> parse_bool(std::string_view text);                  ///< true/false/yes/no
-Parsed<double> parse_number(std::string_view text);              ///< finite, with optional exponent; no suffix
-Parsed<double> parse_positive(std::string_view text);            ///< > 0, with optional suffix k M B G T: `1.5T` is 1.5e12
-Parsed<double> parse_non_negative(std::string_view text);        ///< >= 0, no suffix
-Parsed<std::int64_t> parse_count(std::string_view text);         ///< >= 1, whole, suffixes k M B G T (decimal): `128k` is 128000
-Parsed<std::int64_t> parse_count_or_zero(std::string_view text); ///< >= 0
-Parsed<Bytes> parse_bytes(std::string_view text);                ///< `80GB`, `24GiB`, `512MiB`, `1.5TB`; a unit is required
-Parsed<Seconds> parse_duration(std::string_view text);           ///< `36h`, `30d`, `250ms`, `90s`, `15min`; a unit is required
-Parsed<Date> parse_date(std::string_view text);                  ///< `2026-09-20` or `2026-09`
+Parsed<std::string> parse_text(std::string_view text);     ///< anything but empty
+Parsed<bool> parse_bool(std::string_view text);            ///< true/false/yes/no
+Parsed<double> parse_number(std::string_view text);        ///< finite, with optional exponent; no suffix
+Parsed<double> parse_positive(std::string_view text);      ///< > 0, with optional suffix k M B G T: `1.5T` is 1.5e12
+Parsed<double> parse_non_negative(std::string_view text);  ///< >= 0, no suffix
+Parsed<std::int64_t> parse_count(
+    std::string_view text);  ///< >= 1, whole, suffixes k M B G T (decimal): `128k` is 128000
+Parsed<std::int64_t> parse_count_or_zero(std::string_view text);  ///< >= 0
+Parsed<Bytes> parse_bytes(std::string_view text);       ///< `80GB`, `24GiB`, `512MiB`, `1.5TB`; a unit is required
+Parsed<Seconds> parse_duration(std::string_view text);  ///< `36h`, `30d`, `250ms`, `90s`, `15min`; a unit is required
+Parsed<Date> parse_date(std::string_view text);         ///< `2026-09-20` or `2026-09`
 
 }  // namespace gpuplan

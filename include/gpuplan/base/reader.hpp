@@ -31,9 +31,9 @@ struct Node {
   std::string scalar;   ///< text as written; numbers and booleans are told apart by who reads them
   bool quoted = false;  ///< a quoted scalar is a string, whatever it looks like
   Place place;
-  std::vector<Node> items;        ///< of a sequence, or the values of a mapping
-  std::vector<std::string> keys;  ///< of a mapping, parallel to `items`
-  std::vector<Place> key_places;  ///< of a mapping, parallel to `items`
+  std::vector<Node> items;                    ///< of a sequence, or the values of a mapping
+  std::vector<std::string> keys;              ///< of a mapping, parallel to `items`
+  std::vector<Place> key_places;              ///< of a mapping, parallel to `items`
   std::shared_ptr<const std::string> source;  ///< the document's text, for excerpts; on the root only
 
   [[nodiscard]] const Node* find(std::string_view key) const;  ///< null when absent or not a mapping

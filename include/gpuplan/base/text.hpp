@@ -37,9 +37,10 @@ std::string format_bytes(Bytes value);         ///< decimal: GB
 std::string format_binary_bytes(Bytes value);  ///< GiB
 std::string format_seconds(Seconds value);
 std::string format_quantity(double base_value, Unit unit);
-std::string format_significant(double value, int digits);  ///< 1234 -> 1,234; 0.0123 -> 0.0123; never scientific below 1e15
-std::string format_shortest(double value);                   ///< the shortest text that reads back as the same number
-std::string format_whole(double value);                      ///< 4,096
-std::string format_count(double value);                    ///< 70.6 B, 4,096
+std::string format_significant(double value,
+                               int digits);  ///< 1234 -> 1,234; 0.0123 -> 0.0123; never scientific below 1e15
+std::string format_shortest(double value);   ///< the shortest text that reads back as the same number
+std::string format_whole(double value);      ///< 4,096
+std::string format_count(double value);      ///< 70.6 B, 4,096
 
 }  // namespace gpuplan

@@ -119,6 +119,8 @@ constexpr FlopPerSecond teraflop_per_second(double n) { return FlopPerSecond::fr
 constexpr TokensPerSecond tokens_per_second(double n) { return TokensPerSecond::from_base(n); }
 
 template <class A, class B>
-concept Addable = requires(A a, B b) { a + b; };
+concept Addable = requires(A a, B b) {
+  a + b;
+};
 
 }  // namespace gpuplan

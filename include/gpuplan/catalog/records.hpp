@@ -122,8 +122,12 @@ struct NodeDesign {
   SourceId source = 0;
 };
 
-enum class NormKind : std::uint8_t { rms, layer };            ///< a layer norm has a bias besides its weight
-enum class QkNorm : std::uint8_t { none, per_head, full };    ///< norms on queries and keys: one head wide, or all heads wide
+enum class NormKind : std::uint8_t { rms, layer };  ///< a layer norm has a bias besides its weight
+enum class QkNorm : std::uint8_t {
+  none,
+  per_head,
+  full
+};  ///< norms on queries and keys: one head wide, or all heads wide
 std::string_view to_string(NormKind value);
 std::string_view to_string(QkNorm value);
 
@@ -146,7 +150,8 @@ struct ModelPreset {
   Fact<std::int64_t> norms_per_layer;  ///< 2 unless said
   Fact<std::int64_t> sliding_window;
   Fact<std::int64_t> windowed_layers;  ///< how many layers slide; with a window and no number, all of them
-  Fact<std::int64_t> experts, experts_per_token, shared_experts, expert_intermediate_size, shared_expert_intermediate_size;
+  Fact<std::int64_t> experts, experts_per_token, shared_experts, expert_intermediate_size,
+      shared_expert_intermediate_size;
   Fact<std::int64_t> dense_layers;  ///< layers with a plain MLP, before or between the expert layers
   bool router_bias = false, expert_bias = false, shared_expert_gate = false;
   Fact<std::int64_t> kv_lora_rank, q_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
@@ -185,23 +190,23 @@ struct Engine {
   bool windowed_kv = true;             ///< layers with a window keep only the window
   Fact<std::int64_t> max_sequences;
   Fact<std::int64_t> max_batched_tokens;  ///< of one step; bounds chunked prefill
-  bool prefill_first = false;  ///< finishes all waiting prompts before it decodes on
-  Fact<Bytes> context;                 ///< driver context and loaded kernels, outside any pool
-  Fact<Bytes> workspace;               ///< libraries' workspaces
-  Fact<Bytes> graphs;                  ///< captured graphs
-  Fact<Bytes> communication;           ///< buffers of collectives, with more than one device
-  Fact<double> sampler_bytes_per_logit;  ///< per running sequence and vocabulary entry
-  Fact<double> activation_copies;      ///< live hidden-wide buffers per token of the largest step
-  Fact<double> overhead_low;           ///< 10 % and 90 % quantiles of measured over computed overheads
+  bool prefill_first = false;             ///< finishes all waiting prompts before it decodes on
+  Fact<Bytes> context;                    ///< driver context and loaded kernels, outside any pool
+  Fact<Bytes> workspace;                  ///< libraries' workspaces
+  Fact<Bytes> graphs;                     ///< captured graphs
+  Fact<Bytes> communication;              ///< buffers of collectives, with more than one device
+  Fact<double> sampler_bytes_per_logit;   ///< per running sequence and vocabulary entry
+  Fact<double> activation_copies;         ///< live hidden-wide buffers per token of the largest step
+  Fact<double> overhead_low;              ///< 10 % and 90 % quantiles of measured over computed overheads
   Fact<double> overhead_high;
-  Fact<double> compute_efficiency;     ///< share of the dense peak in large matrix products
+  Fact<double> compute_efficiency;      ///< share of the dense peak in large matrix products
   Fact<double> dequantized_efficiency;  ///< the same when weights are expanded to 16 bit on the way
-  Fact<double> bandwidth_efficiency;   ///< share of the memory bandwidth
-  Fact<double> attention_efficiency;   ///< share of the dense peak in attention
-  Fact<double> overlap;                ///< kappa: share of the lesser of compute and memory time that is not hidden
-  Fact<Seconds> launch;                ///< per operator
-  Fact<Seconds> step;                  ///< host time of a running sequence in a step: scheduler, sampler, text
-  Fact<Seconds> request;               ///< per request before its first token
+  Fact<double> bandwidth_efficiency;    ///< share of the memory bandwidth
+  Fact<double> attention_efficiency;    ///< share of the dense peak in attention
+  Fact<double> overlap;                 ///< kappa: share of the lesser of compute and memory time that is not hidden
+  Fact<Seconds> launch;                 ///< per operator
+  Fact<Seconds> step;                   ///< host time of a running sequence in a step: scheduler, sampler, text
+  Fact<Seconds> request;                ///< per request before its first token
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
   Text notes;
@@ -209,7 +214,18 @@ struct Engine {
   SourceId source = 0;
 };
 
-enum class Contract : std::uint8_t { on_demand, spot, reserved, dedicated, cluster, managed, serverless, token_api, cpu_vps, owned };
+enum class Contract : std::uint8_t {
+  on_demand,
+  spot,
+  reserved,
+  dedicated,
+  cluster,
+  managed,
+  serverless,
+  token_api,
+  cpu_vps,
+  owned
+};
 enum class PriceScope : std::uint8_t { gpu, instance };
 enum class PriceUnit : std::uint8_t { second, hour, month };
 enum class Vat : std::uint8_t { unknown, included, excluded };
@@ -223,10 +239,10 @@ std::string_view to_string(Confidence value);
 /// One thing that can be rented. `price` is for one GPU or for the whole instance (`scope`), per `unit`.
 struct Offer {
   Text id;
-  Text provider;  ///< name of its Provider
-  Text gpu;       ///< resolves to an Accelerator when the offer is rankable
-  Fact<std::int64_t> count;  ///< GPUs sold together
-  Text count_source;         ///< why the count is what it is, when the source does not say
+  Text provider;                           ///< name of its Provider
+  Text gpu;                                ///< resolves to an Accelerator when the offer is rankable
+  Fact<std::int64_t> count;                ///< GPUs sold together
+  Text count_source;                       ///< why the count is what it is, when the source does not say
   Fact<std::int64_t> devices_per_machine;  ///< the most that one machine has; unknown: as many as hosts hold
   PriceScope scope = PriceScope::gpu;
   bool includes_host = true;  ///< false: vCPU and RAM are billed apart (the provider's host parts)

@@ -22,7 +22,8 @@ struct ServedModel {
   const Scheme* scheme = nullptr;
   const KvFormat* kv = nullptr;
   std::vector<TensorGroup> tensors;
-  std::optional<Bytes> stored;  ///< what the model's own files hold, by their headers; empty: counted from the tensor list
+  std::optional<Bytes>
+      stored;  ///< what the model's own files hold, by their headers; empty: counted from the tensor list
 };
 
 /// Bytes of all weights: by the files' headers where there are any, else by the tensor list and the scheme.

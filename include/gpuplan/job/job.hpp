@@ -24,7 +24,7 @@ struct Setting {
 struct JobSpec {
   Setting<JobType> type{JobType::serve, true};
   Setting<std::string> model;
-  Setting<std::string> dtype;     ///< default: the model's own format
+  Setting<std::string> dtype;  ///< default: the model's own format
   Setting<std::string> kv_dtype{"bf16", true};
   Setting<std::int64_t> context{4096, true};
   Setting<std::int64_t> input{1024, true};

@@ -17,7 +17,11 @@ namespace gpuplan {
 enum class Phase : std::uint8_t { prefill, decode };
 std::string_view to_string(Phase value);
 
-enum class OperatorKind : std::uint8_t { gemm, attention, memory };  ///< memory: norms, rotary, activation functions, look-ups
+enum class OperatorKind : std::uint8_t {
+  gemm,
+  attention,
+  memory
+};  ///< memory: norms, rotary, activation functions, look-ups
 
 struct Operator {
   std::string_view id;  ///< `attention.qkv`, `mlp.gate_up`, `experts`, `head`: a literal
@@ -33,10 +37,10 @@ struct Operator {
 /// What a step works on.
 struct StepShape {
   Phase phase = Phase::decode;
-  double sequences = 1;      ///< running sequences
-  double new_tokens = 1;     ///< tokens a sequence puts in (1 in decode, the prompt or its chunk in prefill)
-  double context_tokens = 0; ///< tokens already cached of each sequence, on average
-  double logit_rows = 0;     ///< rows the head computes: one a sequence
+  double sequences = 1;       ///< running sequences
+  double new_tokens = 1;      ///< tokens a sequence puts in (1 in decode, the prompt or its chunk in prefill)
+  double context_tokens = 0;  ///< tokens already cached of each sequence, on average
+  double logit_rows = 0;      ///< rows the head computes: one a sequence
 };
 
 struct StepLayout {

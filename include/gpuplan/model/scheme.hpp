@@ -29,11 +29,11 @@ struct Storage {
 };
 
 struct Scheme {
-  std::string_view name;                  ///< `int4-awq-g128`
+  std::string_view name;                      ///< `int4-awq-g128`
   std::span<const std::string_view> aliases;  ///< `int4`, `awq`, `w4a16`
   std::string_view title;
-  Storage linear;        ///< weights of the projections, MLPs and experts
-  Storage rest;          ///< embeddings, output head, norms, biases, routers
+  Storage linear;             ///< weights of the projections, MLPs and experts
+  Storage rest;               ///< embeddings, output head, norms, biases, routers
   bool experts_only = false;  ///< only experts are quantized, the other linears are stored as `rest`
   Arithmetic arithmetic;      ///< of the products with `linear` weights
   bool weight_only = false;   ///< weights are expanded to 16 bit before they are multiplied

@@ -44,11 +44,11 @@ struct EstimateRequest {
 struct HardwareFit {
   const Accelerator* accelerator = nullptr;
   Layout layout;
-  std::int64_t demand = 1;            ///< requests that a replica must carry
-  InferenceMemory memory;             ///< with the demand
-  std::int64_t max_concurrency = 0;   ///< a replica
+  std::int64_t demand = 1;           ///< requests that a replica must carry
+  InferenceMemory memory;            ///< with the demand
+  std::int64_t max_concurrency = 0;  ///< a replica
   std::optional<ServingTime> alone;
-  std::optional<ServingTime> loaded;  ///< with every sequence that fits
+  std::optional<ServingTime> loaded;   ///< with every sequence that fits
   std::optional<Rejection> rejection;  ///< then the rest is empty
 };
 
@@ -60,25 +60,25 @@ struct Option {
   Fabric fabric;
   Layout layout;
   std::int64_t instances = 1;
-  std::int64_t devices = 1;           ///< rented; may exceed the layout's
+  std::int64_t devices = 1;  ///< rented; may exceed the layout's
   std::int64_t hosts = 1;
   std::int64_t hosts_per_replica = 1;
-  bool count_is_assumed = false;      ///< the price is of one device; that several share a host is assumed
-  std::int64_t max_concurrency = 0;   ///< a replica
-  std::int64_t demand = 1;            ///< requests that a replica must carry, as asked
-  double load = 1;                    ///< requests in flight on a replica in `at`
-  InferenceMemory memory;             ///< with the demand; what it leaves free is for more requests
+  bool count_is_assumed = false;     ///< the price is of one device; that several share a host is assumed
+  std::int64_t max_concurrency = 0;  ///< a replica
+  std::int64_t demand = 1;           ///< requests that a replica must carry, as asked
+  double load = 1;                   ///< requests in flight on a replica in `at`
+  InferenceMemory memory;            ///< with the demand; what it leaves free is for more requests
   ServingTime alone;
-  ServingTime asked;                  ///< with the demand: what options are compared by
-  ServingTime at;                     ///< at `load`
-  Breakdown<double> hourly;           ///< money an hour
+  ServingTime asked;         ///< with the demand: what options are compared by
+  ServingTime at;            ///< at `load`
+  Breakdown<double> hourly;  ///< money an hour
   double per_hour = 0;
   double per_month = 0;
-  double per_1m_output_tokens = 0;    ///< at that load
+  double per_1m_output_tokens = 0;  ///< at that load
   double hours_per_month = kHoursPerMonth;
   std::optional<std::int64_t> price_age_days;
   bool on_pareto_front = false;
-  std::int64_t dominated_by = 0;      ///< rank of an option that is no dearer and no slower; 0: none
+  std::int64_t dominated_by = 0;  ///< rank of an option that is no dearer and no slower; 0: none
 
   [[nodiscard]] double output_tokens_per_s() const { return at.output.value.base() * static_cast<double>(layout.dp); }
 };
@@ -127,8 +127,8 @@ ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentit
 bool names_a_path(std::string_view model);
 
 /// Evaluates an option again with a recorder: the terms of memory, time and money.
-void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
-                    Explain& why);
+void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                    const Option& option, Explain& why);
 
 /// The longest context that fits with one sequence; 0 when none does.
 std::int64_t longest_context(InferenceMemoryInputs in);

@@ -7,8 +7,10 @@
 
 namespace gpuplan {
 
-EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain);
-MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain);
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                                 bool explain);
+MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                           bool explain);
 
 /// What a list is narrowed by; empty: everything.
 struct ListFilter {

@@ -48,7 +48,7 @@ struct ModelDocument {
     double bytes = 0;
     double bits_per_weight = 0;
   };
-  std::vector<Part> parts;  ///< weights by role; they add up
+  std::vector<Part> parts;                ///< weights by role; they add up
   std::vector<std::string> not_modelled;  ///< parts of the network that the figures leave out
 };
 
@@ -117,8 +117,9 @@ struct OptionDocument {
   std::string price_observed_on;
   Known price_age_days;
   std::string price_confidence, price_source, vat;
-  Known vat_percent;        ///< of the provider; empty: unknown
-  std::string count_basis;  ///< `listed`, or `assumed`: the price is of one device, that several share a host is assumed
+  Known vat_percent;  ///< of the provider; empty: unknown
+  std::string
+      count_basis;  ///< `listed`, or `assumed`: the price is of one device, that several share a host is assumed
   bool pareto = false;
   std::int64_t dominated_by = 0;
 };
@@ -129,7 +130,7 @@ struct HardwareDocument {
   LayoutDocument layout;
   std::optional<MemoryDocumentPart> memory;  ///< empty when rejected
   std::optional<LatencyDocument> alone;
-  std::optional<TimeDocument> loaded;  ///< with every sequence that fits
+  std::optional<TimeDocument> loaded;                    ///< with every sequence that fits
   std::string rule, needed, available, smallest_change;  ///< when rejected
 };
 

@@ -17,12 +17,12 @@ namespace gpuplan {
 
 /// One level of a fabric. `rate` is per direction and device.
 struct FabricLevel {
-  std::string_view link;   ///< name in the catalogue
-  BytesPerSecond rate;     ///< nominal
-  double efficiency = 1;   ///< achieved bus bandwidth of a large all-reduce over `rate`
+  std::string_view link;  ///< name in the catalogue
+  BytesPerSecond rate;    ///< nominal
+  double efficiency = 1;  ///< achieved bus bandwidth of a large all-reduce over `rate`
   double point_to_point_efficiency = 1;
-  Seconds latency_2;       ///< of a small all-reduce over 2 devices
-  Seconds latency_8;       ///< … over 8 devices
+  Seconds latency_2;          ///< of a small all-reduce over 2 devices
+  Seconds latency_8;          ///< … over 8 devices
   bool crosses_host = false;  ///< no peer-to-peer: staged through the host's memory
   SourceId source = 0;
 };

@@ -25,7 +25,7 @@ inline constexpr std::int64_t kManyDevices = 8;
 struct CalibratedInterval {
   Regime regime = Regime::decode;
   ResidualInterval factors;
-  std::int64_t rows = 0;     ///< that the quantiles rest on
+  std::int64_t rows = 0;  ///< that the quantiles rest on
   std::int64_t sources = 0;
   bool pooled = false;
 };

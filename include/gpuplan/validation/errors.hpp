@@ -16,7 +16,7 @@ struct ErrorSummary {
   double median_abs_error = 0;
   double mean_abs_error = 0;
   double p90_abs_error = 0;
-  double bias = 1;         ///< median of measured over predicted time
+  double bias = 1;  ///< median of measured over predicted time
 };
 
 /// One value with its weight; for quantiles.

@@ -11,7 +11,17 @@
 
 namespace gpuplan {
 
-enum class MeasuredMode : std::uint8_t { unknown, single, static_batch, concurrency, offline, open_loop, server, disaggregated, load };
+enum class MeasuredMode : std::uint8_t {
+  unknown,
+  single,
+  static_batch,
+  concurrency,
+  offline,
+  open_loop,
+  server,
+  disaggregated,
+  load
+};
 std::string_view to_string(MeasuredMode value);
 
 enum class Metric : std::uint8_t {

@@ -26,7 +26,7 @@ struct Prediction {
   Regime regime = Regime::decode;
   std::string source;
   Metric metric = Metric::tpot_s;
-  double measured = 0;   ///< in the metric's unit
+  double measured = 0;  ///< in the metric's unit
   double predicted = 0;
   /// |predicted / measured − 1|
   [[nodiscard]] double abs_error() const;
@@ -46,8 +46,9 @@ struct RowWork {
   ServingWork work;
   Regime regime = Regime::decode;
   double replicas = 1;
-  double backlog = 0;     ///< s that half of the requests of an overloaded run wait on top
-  double companions = 0;  ///< other prompts that a closed loop's prompt waits for, by the way such benchmarks run; 0 where the model counts them
+  double backlog = 0;  ///< s that half of the requests of an overloaded run wait on top
+  double companions =
+      0;  ///< other prompts that a closed loop's prompt waits for, by the way such benchmarks run; 0 where the model counts them
 };
 
 /// Turns rows into work. Keeps what rows share; rows, catalogue and ceilings must outlive it.

@@ -8,8 +8,8 @@
 namespace gpuplan {
 namespace {
 
-OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, const Option& option,
-                               std::int64_t rank) {
+OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                               const Option& option, std::int64_t rank) {
   OptionDocument d;
   d.rank = rank;
   d.provider = option.provider->name;
@@ -20,7 +20,9 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.accelerator = option.accelerator->name;
   d.count = option.devices;
   d.nodes = option.hosts;
-  if (option.layout.devices_per_replica() > 1) d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica, option.hosts_per_replica);
+  if (option.layout.devices_per_replica() > 1)
+    d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica,
+                                 option.hosts_per_replica);
   d.region = option.offer->region;
   d.country = option.offer->country;
   d.provider_country = option.provider->country;
@@ -39,7 +41,8 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.cost.per_hour = option.per_hour;
   d.cost.per_month = option.per_month;
   d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
-  for (const auto& term : option.hourly.terms()) d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
+  for (const auto& term : option.hourly.terms())
+    d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
   const Source& source = catalog.source(option.offer->price.source);
   d.price_observed_on = source.observed_on;
   d.price_source = source.text;
@@ -74,14 +77,15 @@ std::vector<RateDocument> rates_of(const Catalog& catalog, const EstimateRequest
   for (const std::string_view code : used) {
     const CurrencyRate& rate = *catalog.find_currency(code);
     const Source& source = catalog.source(rate.per_usd.source);
-    if (*rate.per_usd != 1) rates.push_back({std::string(code), *rate.per_usd, std::string(source.observed_on), std::string(source.text)});
+    if (*rate.per_usd != 1)
+      rates.push_back({std::string(code), *rate.per_usd, std::string(source.observed_on), std::string(source.text)});
   }
   return rates;
 }
 
 std::string name_option(const Option& option) {
-  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " + std::string(option.provider->title) +
-         ", " + std::string(to_string(option.offer->contract));
+  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
+         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
 }
 
 // The least option by a measure among those that hold a condition; null when none does.
@@ -100,18 +104,24 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   const Option& best = estimate.options.front();
   const auto any = [](const Option&) { return true; };
   const auto month = [](const Option& o) { return o.per_month; };
-  const auto requests = [](std::int64_t n) { return format_whole(static_cast<double>(n)) + (n == 1 ? " request" : " requests at once"); };
+  const auto requests = [](std::int64_t n) {
+    return format_whole(static_cast<double>(n)) + (n == 1 ? " request" : " requests at once");
+  };
   const auto whole = [](std::int64_t n) { return format_whole(static_cast<double>(n)); };
   const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
-  changes.push_back({"load", "more than " + requests(best.max_concurrency * best.layout.dp) + " of " + whole(estimate.request.context) + " tokens need more devices"});
+  changes.push_back({"load", "more than " + requests(best.max_concurrency * best.layout.dp) + " of " +
+                                 whole(estimate.request.context) + " tokens need more devices"});
   if (estimate.longest_context) {
-    changes.push_back({"context", "one sequence may grow to " + whole(*estimate.longest_context) + " tokens on these devices"});
+    changes.push_back(
+        {"context", "one sequence may grow to " + whole(*estimate.longest_context) + " tokens on these devices"});
   }
   const bool spot = best.offer->contract == Contract::spot;
-  const Option* other = least(estimate.options, [&](const Option& o) { return (o.offer->contract == Contract::spot) != spot; }, month);
+  const Option* other = least(
+      estimate.options, [&](const Option& o) { return (o.offer->contract == Contract::spot) != spot; }, month);
   if (other && (spot || other->per_month < best.per_month)) {
-    changes.push_back({spot ? "no_interruptions" : "spot", std::string(spot ? "without interruptions" : "interruptible") + ": " +
-                                                               name_option(*other) + ", " + money(other->per_month) + " a month"});
+    changes.push_back(
+        {spot ? "no_interruptions" : "spot", std::string(spot ? "without interruptions" : "interruptible") + ": " +
+                                                 name_option(*other) + ", " + money(other->per_month) + " a month"});
   }
   const Option* tokens = least(estimate.options, any, [](const Option& o) { return o.per_1m_output_tokens; });
   if (tokens != &best) {
@@ -120,15 +130,17 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   }
   const Option* fast = least(estimate.options, any, [](const Option& o) { return o.alone.tpot.value.base(); });
   if (fast != &best) {
-    changes.push_back({"latency", "fastest alone: " + name_option(*fast) + ", " + format_significant(fast->alone.decode.value.base(), 3) +
-                                      " tokens/s, " + money(fast->per_month) + " a month"});
+    changes.push_back({"latency", "fastest alone: " + name_option(*fast) + ", " +
+                                      format_significant(fast->alone.decode.value.base(), 3) + " tokens/s, " +
+                                      money(fast->per_month) + " a month"});
   }
   return changes;
 }
 
 }  // namespace
 
-EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain) {
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                                 bool explain) {
   EstimateDocument d;
   d.catalog = stamp_of(catalog);
   d.currency = request.currency;
@@ -149,8 +161,8 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
     if (day > d.catalog.newest_price) d.catalog.newest_price = day;
   }
   for (const RejectedOffer& offer : estimate.rejected) {
-    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule, offer.rejection.needed,
-                          offer.rejection.available, offer.rejection.smallest_change});
+    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
+                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
   }
   for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
   d.changes = changes_of(estimate, request.currency);
@@ -162,7 +174,8 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   return d;
 }
 
-MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate, bool explain) {
+MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                           bool explain) {
   MemoryReport d;
   d.catalog = stamp_of(catalog);
   d.model = describe_model(request.job, estimate);
@@ -171,7 +184,8 @@ MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& reques
   if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {
     const HardwareFit& fit = estimate.hardware.front();
     Explain why;
-    (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout, estimate.request, &catalog},
+    (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout,
+                            estimate.request, &catalog},
                            fit.demand, &why);
     d.explanation = why.terms();
   }

@@ -43,36 +43,56 @@ bool in_place(const ListFilter& filter, const Offer& offer) {
 }  // namespace
 
 ListDocument list_gpus(const Catalog& catalog, const ListFilter& filter) {
-  ListDocument list{"gpus", {"name", "vendor", "year", "memory", "memory_bandwidth", "bf16", "fp8", "int8", "tdp", "scale_up_link"}, {}, {}};
+  ListDocument list{
+      "gpus",
+      {"name", "vendor", "year", "memory", "memory_bandwidth", "bf16", "fp8", "int8", "tdp", "scale_up_link"},
+      {},
+      {}};
   for (const Accelerator& gpu : catalog.accelerators()) {
-    if (!among(filter.accelerators, &gpu) || !mentions(filter.text, {gpu.name, gpu.vendor, gpu.family, gpu.architecture}, gpu.aliases)) continue;
-    list.rows.push_back({cell(gpu.name), cell(gpu.vendor), cell(gpu.release_year, Unit::none), cell(catalog.visible_memory(gpu), Unit::bytes),
-                         cell(gpu.memory_bandwidth, Unit::bytes_per_second), cell(gpu.bf16.known() ? gpu.bf16 : gpu.fp16, Unit::flop_per_second),
-                         cell(gpu.fp8, Unit::flop_per_second), cell(gpu.int8, Unit::flop_per_second), cell(gpu.tdp, Unit::watts),
-                         cell(gpu.scale_up_link)});
+    if (!among(filter.accelerators, &gpu) ||
+        !mentions(filter.text, {gpu.name, gpu.vendor, gpu.family, gpu.architecture}, gpu.aliases))
+      continue;
+    list.rows.push_back(
+        {cell(gpu.name), cell(gpu.vendor), cell(gpu.release_year, Unit::none),
+         cell(catalog.visible_memory(gpu), Unit::bytes), cell(gpu.memory_bandwidth, Unit::bytes_per_second),
+         cell(gpu.bf16.known() ? gpu.bf16 : gpu.fp16, Unit::flop_per_second), cell(gpu.fp8, Unit::flop_per_second),
+         cell(gpu.int8, Unit::flop_per_second), cell(gpu.tdp, Unit::watts), cell(gpu.scale_up_link)});
   }
-  list.note = "memory is what a program can use; bf16 is the dense peak, fp16 where there is no bf16; 'gpuplan gpus show NAME' has every fact with its source";
+  list.note =
+      "memory is what a program can use; bf16 is the dense peak, fp16 where there is no bf16; 'gpuplan gpus show NAME' "
+      "has every fact with its source";
   return list;
 }
 
 ListDocument list_models(const Catalog& catalog, const ListFilter& filter) {
-  ListDocument list{"models", {"name", "family", "parameters", "active_parameters", "layers", "kv_bytes_per_token", "max_context", "native_format"}, {}, {}};
+  ListDocument list{"models",
+                    {"name", "family", "parameters", "active_parameters", "layers", "kv_bytes_per_token", "max_context",
+                     "native_format"},
+                    {},
+                    {}};
   for (const ModelPreset& preset : catalog.models()) {
     if (!mentions(filter.text, {preset.name, preset.family, preset.architecture}, preset.aliases)) continue;
     const Architecture architecture = architecture_of(preset);
-    list.rows.push_back({cell(preset.name), cell(preset.family), cell(static_cast<double>(parameters(tensors_of(architecture)))),
-                         cell(static_cast<double>(active_parameters(architecture))), cell(preset.layers, Unit::none),
-                         cell(kv_bytes_per_token(architecture, bytes(2)).base(), Unit::bytes), cell(preset.max_position, Unit::none),
-                         cell(preset.native_format.empty() ? Text("bf16") : preset.native_format)});
+    list.rows.push_back(
+        {cell(preset.name), cell(preset.family), cell(static_cast<double>(parameters(tensors_of(architecture)))),
+         cell(static_cast<double>(active_parameters(architecture))), cell(preset.layers, Unit::none),
+         cell(kv_bytes_per_token(architecture, bytes(2)).base(), Unit::bytes), cell(preset.max_position, Unit::none),
+         cell(preset.native_format.empty() ? Text("bf16") : preset.native_format)});
   }
   list.note = "kv_bytes_per_token in bf16, before any window is full";
   return list;
 }
 
 ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, const Date& as_of) {
-  ListDocument list{"providers", {"name", "title", "country", "offers", "rankable", "token_models", "newest_price", "age_days", "price"}, {}, {}};
+  ListDocument list{
+      "providers",
+      {"name", "title", "country", "offers", "rankable", "token_models", "newest_price", "age_days", "price"},
+      {},
+      {}};
   for (const Provider& provider : catalog.providers()) {
-    if (!among(filter.providers, &provider) || !mentions(filter.text, {provider.name, provider.title}, provider.aliases)) continue;
+    if (!among(filter.providers, &provider) ||
+        !mentions(filter.text, {provider.name, provider.title}, provider.aliases))
+      continue;
     if (!filter.country.empty() && to_lower(provider.country) != to_lower(filter.country)) continue;
     double rankable = 0;
     Text newest;
@@ -82,8 +102,9 @@ ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, co
     }
     const auto day = parse_date(newest);
     const bool priced = !provider.offers.empty() || !provider.token_apis.empty() || !provider.cpu_servers.empty();
-    list.rows.push_back({cell(provider.name), cell(provider.title), cell(provider.country), cell(static_cast<double>(provider.offers.size())),
-                         cell(rankable), cell(static_cast<double>(provider.token_apis.size())), cell(newest),
+    list.rows.push_back({cell(provider.name), cell(provider.title), cell(provider.country),
+                         cell(static_cast<double>(provider.offers.size())), cell(rankable),
+                         cell(static_cast<double>(provider.token_apis.size())), cell(newest),
                          day.value ? cell(static_cast<double>(days_between(*day.value, as_of))) : Cell{},
                          cell(priced && !provider.price_on_request ? Text("listed") : Text("price on request"))});
   }
@@ -91,8 +112,11 @@ ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, co
 }
 
 ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat) {
-  ListDocument list{"offers", {"id", "provider", "accelerator", "count", "contract", "per_gpu_hour", "currency", "per_month", "interconnect",
-                               "region", "country", "vat", "observed_on", "confidence", "rankable", "why_not"}, {}, {}};
+  ListDocument list{"offers",
+                    {"id", "provider", "accelerator", "count", "contract", "per_gpu_hour", "currency", "per_month",
+                     "interconnect", "region", "country", "vat", "observed_on", "confidence", "rankable", "why_not"},
+                    {},
+                    {}};
   struct Row {
     bool rankable;
     double price;
@@ -109,20 +133,24 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
       if (!mentions(filter.text, {offer.id, offer.gpu, provider.name, provider.title}, provider.aliases)) continue;
       const auto hourly = hourly_cost(catalog, {&provider, &offer, 1, currency, vat}, nullptr);
       const double per_gpu = hourly ? hourly->total() / static_cast<double>(*offer.count) : 0;
-      rows.push_back({offer.rankable, hourly ? per_gpu : 1e300, offer.id,
-                      {cell(offer.id), cell(provider.title), cell(gpu ? gpu->name : offer.gpu), cell(offer.count, Unit::none),
-                       cell(to_string(offer.contract)), hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
-                       hourly ? cell(hourly->total() * hours_per_month(provider), Unit::money) : Cell{}, cell(offer.interconnect),
-                       cell(offer.region), cell(offer.country), cell(to_string(offer.vat)),
-                       cell(catalog.source(offer.price.source).observed_on), cell(to_string(offer.confidence)), Cell{offer.rankable, Unit::none},
-                       cell(offer.why_not)}});
+      rows.push_back(
+          {offer.rankable,
+           hourly ? per_gpu : 1e300,
+           offer.id,
+           {cell(offer.id), cell(provider.title), cell(gpu ? gpu->name : offer.gpu), cell(offer.count, Unit::none),
+            cell(to_string(offer.contract)), hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
+            hourly ? cell(hourly->total() * hours_per_month(provider), Unit::money) : Cell{}, cell(offer.interconnect),
+            cell(offer.region), cell(offer.country), cell(to_string(offer.vat)),
+            cell(catalog.source(offer.price.source).observed_on), cell(to_string(offer.confidence)),
+            Cell{offer.rankable, Unit::none}, cell(offer.why_not)}});
     }
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::tuple(!a.rankable, a.price, a.id) < std::tuple(!b.rankable, b.price, b.id);
   });
   for (Row& row : rows) list.rows.push_back(std::move(row.cells));
-  list.note = vat == VatHandling::include ? "prices with VAT, host parts included" : "prices without VAT, host parts included";
+  list.note =
+      vat == VatHandling::include ? "prices with VAT, host parts included" : "prices without VAT, host parts included";
   return list;
 }
 

@@ -34,8 +34,10 @@ ModelDocument describe_model(const JobSpec& job, const Estimate& estimate) {
     ModelDocument::Part& part = parts[tensor.role];
     part.role = to_string(tensor.role);
     part.parameters += static_cast<double>(tensor.elements());
-    part.bytes += static_cast<double>(tensor.count) *
-                  stored_bytes(storage_of(tensor, *served.scheme), static_cast<double>(tensor.rows), static_cast<double>(tensor.columns)).base();
+    part.bytes += static_cast<double>(tensor.count) * stored_bytes(storage_of(tensor, *served.scheme),
+                                                                   static_cast<double>(tensor.rows),
+                                                                   static_cast<double>(tensor.columns))
+                                                          .base();
   }
   for (auto& [role, part] : parts) {
     part.bits_per_weight = 8 * part.bytes / part.parameters;
@@ -77,8 +79,12 @@ LatencyDocument describe_latency(const ServingTime& time) {
 }
 
 TimeDocument describe_time(const ServingTime& time, double replicas) {
-  return {spread_of(time.ttft),   spread_of(time.tpot),             spread_of(time.prefill),
-          spread_of(time.decode), spread_of(time.output, replicas), spread_of(time.step)};
+  return {spread_of(time.ttft),
+          spread_of(time.tpot),
+          spread_of(time.prefill),
+          spread_of(time.decode),
+          spread_of(time.output, replicas),
+          spread_of(time.step)};
 }
 
 LayoutDocument describe_layout(const Layout& layout, const Engine& engine) {

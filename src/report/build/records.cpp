@@ -11,8 +11,9 @@ RecordDocument record_of(const Catalog& catalog, std::string what, Text name, co
   RecordDocument record{std::move(what), std::string(name), {}};
   for (const ShownField& field : fields) {
     const Source& source = catalog.source(field.source);
-    record.fields.push_back({std::string(field.name), field.value, std::string(to_string(field.mark)), std::string(source.text),
-                             std::string(source.observed_on), std::string(to_string(source.layer))});
+    record.fields.push_back({std::string(field.name), field.value, std::string(to_string(field.mark)),
+                             std::string(source.text), std::string(source.observed_on),
+                             std::string(to_string(source.layer))});
   }
   return record;
 }
@@ -25,12 +26,15 @@ void add_computed(RecordDocument& record, std::string name, std::string value, s
 void add_counts(RecordDocument& record, const Architecture& architecture) {
   const auto tensors = tensors_of(architecture);
   add_computed(record, "parameters_counted", std::to_string(parameters(tensors)), "sum over the tensor list");
-  add_computed(record, "active_parameters_counted", std::to_string(active_parameters(architecture)), "experts a token is routed to only");
-  add_computed(record, "kv_bytes_per_token", format_shortest(kv_bytes_per_token(architecture, bytes(2)).base()), "bf16, before any window is full");
+  add_computed(record, "active_parameters_counted", std::to_string(active_parameters(architecture)),
+               "experts a token is routed to only");
+  add_computed(record, "kv_bytes_per_token", format_shortest(kv_bytes_per_token(architecture, bytes(2)).base()),
+               "bf16, before any window is full");
   for (const TensorGroup& tensor : tensors) {
-    add_computed(record, "tensor " + tensor.name,
-                 std::to_string(tensor.count) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns),
-                 std::string(to_string(tensor.role)));
+    add_computed(
+        record, "tensor " + tensor.name,
+        std::to_string(tensor.count) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns),
+        std::string(to_string(tensor.role)));
   }
 }
 
@@ -39,7 +43,8 @@ void add_counts(RecordDocument& record, const Architecture& architecture) {
 RecordDocument show_gpu(const Catalog& catalog, const Accelerator& gpu) {
   RecordDocument record = record_of(catalog, "gpu", gpu.name, fields_of(gpu));
   if (const Fact<Bytes> visible = catalog.visible_memory(gpu); visible.known()) {
-    add_computed(record, "usable_memory", format_binary_bytes(visible.value), "what a program can use; see docs/PHYSICS.md, Visible memory");
+    add_computed(record, "usable_memory", format_binary_bytes(visible.value),
+                 "what a program can use; see docs/PHYSICS.md, Visible memory");
   }
   return record;
 }
@@ -51,7 +56,8 @@ RecordDocument show_model(const Catalog& catalog, const ModelPreset& preset) {
 }
 
 RecordDocument show_model(const ModelConfig& config, std::string_view path) {
-  RecordDocument record{"model", config.decoder && !config.decoder->name.empty() ? config.decoder->name : std::string(path), {}};
+  RecordDocument record{
+      "model", config.decoder && !config.decoder->name.empty() ? config.decoder->name : std::string(path), {}};
   const auto add = [&](std::string name, const std::string& value) {
     if (!value.empty()) record.fields.push_back({std::move(name), value, "published", std::string(path), {}, {}});
   };
@@ -70,7 +76,8 @@ RecordDocument show_model(const ModelConfig& config, std::string_view path) {
 RecordDocument show_provider(const Catalog& catalog, const Provider& provider) {
   std::vector<ShownField> fields;
   for (ShownField& field : fields_of(provider)) {
-    if (field.name != "host_parts" && field.name != "offers") fields.push_back(std::move(field));  // shown one by one below
+    if (field.name != "host_parts" && field.name != "offers")
+      fields.push_back(std::move(field));  // shown one by one below
   }
   RecordDocument record = record_of(catalog, "provider", provider.name, fields);
   for (const HostParts& parts : provider.host_parts) {
@@ -83,16 +90,20 @@ RecordDocument show_provider(const Catalog& catalog, const Provider& provider) {
     const Source& source = catalog.source(offer.price.source);
     std::string price = "price unknown";
     if (offer.price.known()) {
-      price = format_shortest(*offer.price) + " " + std::string(offer.currency) + " per " + std::string(to_string(offer.unit)) +
-              (offer.scope == PriceScope::gpu ? " and GPU" : " for the instance") + ", VAT " + std::string(to_string(offer.vat));
+      price = format_shortest(*offer.price) + " " + std::string(offer.currency) + " per " +
+              std::string(to_string(offer.unit)) + (offer.scope == PriceScope::gpu ? " and GPU" : " for the instance") +
+              ", VAT " + std::string(to_string(offer.vat));
     }
     if (!offer.rankable) price += "; not ranked: " + std::string(offer.why_not);
-    record.fields.push_back({"offer " + std::string(offer.id), std::move(price), std::string(to_string(offer.confidence)),
-                             std::string(source.text), std::string(source.observed_on), std::string(to_string(source.layer))});
+    record.fields.push_back({"offer " + std::string(offer.id), std::move(price),
+                             std::string(to_string(offer.confidence)), std::string(source.text),
+                             std::string(source.observed_on), std::string(to_string(source.layer))});
   }
   return record;
 }
 
-RecordDocument show_offer(const Catalog& catalog, const Offer& offer) { return record_of(catalog, "offer", offer.id, fields_of(offer)); }
+RecordDocument show_offer(const Catalog& catalog, const Offer& offer) {
+  return record_of(catalog, "offer", offer.id, fields_of(offer));
+}
 
 }  // namespace gpuplan

@@ -13,45 +13,54 @@ namespace {
 constexpr std::int64_t kShownHardware = 10;
 
 std::string spread_text(const Spread& spread, std::string (*format)(Seconds)) {
-  return format(seconds(spread.value)) + " (" + format(seconds(spread.low)) + " to " + format(seconds(spread.high)) + ")";
+  return format(seconds(spread.value)) + " (" + format(seconds(spread.low)) + " to " + format(seconds(spread.high)) +
+         ")";
 }
 
-std::string plural(std::int64_t n, std::string_view word) { return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s"); }
+std::string plural(std::int64_t n, std::string_view word) {
+  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
+}
 
 std::string money(double amount, const std::string& currency) { return format_significant(amount, 3) + " " + currency; }
 
 std::string answer(const EstimateDocument& d) {
   if (d.options.empty()) {
-    const bool runs = std::any_of(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+    const bool runs = std::any_of(d.hardware.begin(), d.hardware.end(),
+                                  [](const HardwareDocument& h) { return h.memory.has_value(); });
     return d.model.name + " in " + d.model.weights_format +
-           (runs ? " runs on hardware that is listed below, but no offer matches" : " does not run on any of the hardware asked for");
+           (runs ? " runs on hardware that is listed below, but no offer matches"
+                 : " does not run on any of the hardware asked for");
   }
   const OptionDocument& best = d.options.front();
-  return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " + best.accelerator + " at " +
-         best.provider_title + " (" + best.contract + ") for " + money(best.cost.per_hour, d.currency) + " an hour, " +
-         money(best.cost.per_month, d.currency) + " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) +
-         " tokens/s for one user" +
-         (best.at_concurrency > 1 ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
-                                        plural(static_cast<std::int64_t>(best.at_concurrency), "user")
-                                  : "");
+  return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " +
+         best.accelerator + " at " + best.provider_title + " (" + best.contract + ") for " +
+         money(best.cost.per_hour, d.currency) + " an hour, " + money(best.cost.per_month, d.currency) +
+         " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) + " tokens/s for one user" +
+         (best.at_concurrency > 1
+              ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
+                    plural(static_cast<std::int64_t>(best.at_concurrency), "user")
+              : "");
 }
 
 std::string plan_line(const OptionDocument& best) {
-  return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" + format_whole(best.layout.tp) +
-         (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " + best.layout.engine + "), up to " +
-         plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") + " a replica, " + format_whole(best.concurrency_total) + " in all";
+  return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" +
+         format_whole(best.layout.tp) + (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " +
+         best.layout.engine + "), up to " + plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") +
+         " a replica, " + format_whole(best.concurrency_total) + " in all";
 }
 
 std::string time_line(const OptionDocument& best) {
   return "with " + plural(static_cast<std::int64_t>(best.at_concurrency), "user") +
-         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " + spread_text(best.time.ttft_s, format_seconds) + ", TPOT " +
-         spread_text(best.time.tpot_s, format_seconds) + ", output " + format_significant(best.time.output_tokens_per_s.value, 3) +
-         " tokens/s; alone: TTFT " + format_seconds(seconds(best.alone.ttft_s)) + ", TPOT " + format_seconds(seconds(best.alone.tpot_s)) +
+         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " +
+         spread_text(best.time.ttft_s, format_seconds) + ", TPOT " + spread_text(best.time.tpot_s, format_seconds) +
+         ", output " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s; alone: TTFT " +
+         format_seconds(seconds(best.alone.ttft_s)) + ", TPOT " + format_seconds(seconds(best.alone.tpot_s)) +
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
 }
 
 std::string vat_words(const OptionDocument& option, const EstimateDocument& d) {
-  if (d.vat == "excluded") return option.vat == "included" && !option.vat_percent ? ", VAT as in the price (rate unknown)" : " without VAT";
+  if (d.vat == "excluded")
+    return option.vat == "included" && !option.vat_percent ? ", VAT as in the price (rate unknown)" : " without VAT";
   return option.vat_percent || option.vat == "included" ? ", VAT included" : " without VAT (rate unknown)";
 }
 
@@ -71,7 +80,8 @@ std::string vat_cell(const OptionDocument& option) {
 
 std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
   std::string line;
-  for (const CostTerm& term : best.cost.terms) line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
+  for (const CostTerm& term : best.cost.terms)
+    line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
   line += " = " + money(best.cost.per_month, d.currency) + " a month" + vat_words(best, d) + "; " +
           money(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
           (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
@@ -92,31 +102,49 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
   return shown;
 }
 
-std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown, const TextStyle& style) {
+std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
+                          const TextStyle& style) {
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
-    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract, std::to_string(o->count) + " x " + o->accelerator,
-                    o->interconnect, format_whole(o->at_concurrency),
+    rows.push_back({std::to_string(o->rank), o->provider_title, o->contract,
+                    std::to_string(o->count) + " x " + o->accelerator, o->interconnect, format_whole(o->at_concurrency),
                     format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
-                    format_significant(o->alone.decode_tokens_per_s, 3), format_significant(o->time.output_tokens_per_s.value, 3),
-                    format_significant(o->cost.per_hour, 3), format_significant(o->cost.per_month, 3),
-                    format_significant(o->cost.per_1m_output_tokens, 3), o->memory.verdict,
-                    d.vat == "included" ? vat_cell(*o) : std::string(), o->region,
+                    format_significant(o->alone.decode_tokens_per_s, 3),
+                    format_significant(o->time.output_tokens_per_s.value, 3), format_significant(o->cost.per_hour, 3),
+                    format_significant(o->cost.per_month, 3), format_significant(o->cost.per_1m_output_tokens, 3),
+                    o->memory.verdict, d.vat == "included" ? vat_cell(*o) : std::string(), o->region,
                     o->price_observed_on.empty() ? "unknown" : o->price_observed_on, o->price_confidence});
   }
   const int latency = d.sort == "cost" ? 5 : 0;  // what the order goes by is always shown
-  return layout_table({{"#", true}, {"provider"}, {"contract"}, {"hardware"}, {"link", false, 3}, {"users", true, 2}, {"TTFT", true, latency + 1},
-                       {"TPOT", true, latency}, {"tok/s 1", true, 4}, {"tok/s all", true, 1}, {d.currency + "/h", true}, {"/month", true},
-                       {"/1M out", true}, {"memory", false, 7}, {"VAT", true, 2}, {"region", false, 9}, {"price of"}, {"by", false, 8}},
+  return layout_table({{"#", true},
+                       {"provider"},
+                       {"contract"},
+                       {"hardware"},
+                       {"link", false, 3},
+                       {"users", true, 2},
+                       {"TTFT", true, latency + 1},
+                       {"TPOT", true, latency},
+                       {"tok/s 1", true, 4},
+                       {"tok/s all", true, 1},
+                       {d.currency + "/h", true},
+                       {"/month", true},
+                       {"/1M out", true},
+                       {"memory", false, 7},
+                       {"VAT", true, 2},
+                       {"region", false, 9},
+                       {"price of"},
+                       {"by", false, 8}},
                       rows, style, "  ");
 }
 
 std::string options_title(const EstimateDocument& d, std::size_t shown) {
   std::set<std::string> providers;
   for (const OptionDocument& option : d.options) providers.insert(option.provider);
-  const std::string order = d.sort == "pareto" ? "options, the Pareto front of month and request time first" : "options by " + d.sort;
-  std::string title = order + ", prices " + (d.vat == "included" ? "with" : "without") + " VAT: " + std::to_string(shown) +
-                      " of " + plural(static_cast<std::int64_t>(d.options.size()), "option") + " at " +
+  const std::string order =
+      d.sort == "pareto" ? "options, the Pareto front of month and request time first" : "options by " + d.sort;
+  std::string title = order + ", prices " + (d.vat == "included" ? "with" : "without") +
+                      " VAT: " + std::to_string(shown) + " of " +
+                      plural(static_cast<std::int64_t>(d.options.size()), "option") + " at " +
                       plural(static_cast<std::int64_t>(providers.size()), "provider");
   if (d.best_of_each_provider && providers.size() > 1) title += ", the best of each provider (--top 0 shows all)";
   return title;
@@ -136,8 +164,8 @@ std::string dropped_offers(const EstimateDocument& d, const TextStyle& style) {
   std::string out;
   if (!d.options.empty()) {
     for (const auto& [rule, count] : rules) parts.push_back(std::to_string(count) + " for " + rule);
-    const std::string text = plural(static_cast<std::int64_t>(d.rejected.size()), "offer") + " dropped: " + join(parts, ", ") +
-                             " (--format json says why, one by one)";
+    const std::string text = plural(static_cast<std::int64_t>(d.rejected.size()), "offer") +
+                             " dropped: " + join(parts, ", ") + " (--format json says why, one by one)";
     for (const auto& line : wrap(text, style.width - 2)) out += "  " + line + "\n";
     return out;
   }
@@ -145,9 +173,11 @@ std::string dropped_offers(const EstimateDocument& d, const TextStyle& style) {
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   out = "\n" + bold("offers dropped", style) + "\n";
   for (std::size_t i = 0; i < std::min(most.size(), kShownReasons); ++i) {
-    for (const auto& line : wrap(plural(most[i].second, "offer") + ", " + most[i].first, style.width - 2)) out += "  " + line + "\n";
+    for (const auto& line : wrap(plural(most[i].second, "offer") + ", " + most[i].first, style.width - 2))
+      out += "  " + line + "\n";
   }
-  if (most.size() > kShownReasons) out += "  and for " + std::to_string(most.size() - kShownReasons) + " more reasons (--format json)\n";
+  if (most.size() > kShownReasons)
+    out += "  and for " + std::to_string(most.size() - kShownReasons) + " more reasons (--format json)\n";
   return out;
 }
 
@@ -170,10 +200,15 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);
     out += dropped_offers(d, style);
   }
-  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(),
+                                      [](const HardwareDocument& h) { return h.memory.has_value(); });
   if (runnable > 0) {
-    out += "\n" + bold("smallest number of each accelerator: " + std::to_string(std::min<std::int64_t>(kShownHardware, runnable)) + " of " +
-                           std::to_string(runnable) + " that run it ('gpuplan memory' shows all)", style) + "\n";
+    out += "\n" +
+           bold("smallest number of each accelerator: " +
+                    std::to_string(std::min<std::int64_t>(kShownHardware, runnable)) + " of " +
+                    std::to_string(runnable) + " that run it ('gpuplan memory' shows all)",
+                style) +
+           "\n";
     out += hardware_table(d.hardware, kShownHardware, style);
   } else if (!d.hardware.empty()) {
     out += "\n" + rejected_hardware(d.hardware, style);
@@ -191,8 +226,10 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
 
 std::string memory_text(const MemoryReport& d, const TextStyle& style) {
   std::string out = labelled("model", model_line(d.model), style) + labelled("job", job_line(d.job), style);
-  if (d.hardware.size() == 1 && d.hardware.front().memory) out += labelled("memory", memory_line(*d.hardware.front().memory), style);
-  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(), [](const HardwareDocument& h) { return h.memory.has_value(); });
+  if (d.hardware.size() == 1 && d.hardware.front().memory)
+    out += labelled("memory", memory_line(*d.hardware.front().memory), style);
+  const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(),
+                                      [](const HardwareDocument& h) { return h.memory.has_value(); });
   if (runnable > 0) out += "\n" + hardware_table(d.hardware, d.shown_rows, style);
   const std::string rejected = rejected_hardware(d.hardware, style);
   if (!rejected.empty()) out += "\n" + rejected;

@@ -19,18 +19,29 @@ Json known(const Known& value) { return value ? number(*value) : Json(nullptr); 
 Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
 
 Json catalog_json(const CatalogStamp& c) {
-  return {{"version", c.version}, {"hash", c.hash}, {"prices_observed", {{"oldest", text(c.oldest_price)}, {"newest", text(c.newest_price)}}}};
+  return {{"version", c.version},
+          {"hash", c.hash},
+          {"prices_observed", {{"oldest", text(c.oldest_price)}, {"newest", text(c.newest_price)}}}};
 }
 
 Json model_json(const ModelDocument& m) {
   Json parts = Json::array();
   for (const auto& part : m.parts) {
-    parts.push_back({{"role", part.role}, {"parameters", number(part.parameters)}, {"bytes", number(part.bytes)},
+    parts.push_back({{"role", part.role},
+                     {"parameters", number(part.parameters)},
+                     {"bytes", number(part.bytes)},
                      {"bits_per_weight", number(part.bits_per_weight)}});
   }
-  return {{"name", m.name}, {"requested", m.requested}, {"source", text(m.source)}, {"parameters", number(m.parameters)},
-          {"active_parameters", number(m.active_parameters)}, {"weights_bytes", number(m.weights_bytes)},
-          {"weights_format", m.weights_format}, {"kv_bytes_per_token", number(m.kv_bytes_per_token)}, {"parts", std::move(parts)}, {"not_modelled", m.not_modelled}};
+  return {{"name", m.name},
+          {"requested", m.requested},
+          {"source", text(m.source)},
+          {"parameters", number(m.parameters)},
+          {"active_parameters", number(m.active_parameters)},
+          {"weights_bytes", number(m.weights_bytes)},
+          {"weights_format", m.weights_format},
+          {"kv_bytes_per_token", number(m.kv_bytes_per_token)},
+          {"parts", std::move(parts)},
+          {"not_modelled", m.not_modelled}};
 }
 
 Json job_json(const std::vector<JobValue>& job) {
@@ -50,27 +61,31 @@ Json job_json(const std::vector<JobValue>& job) {
 
 Json filters_json(const FilterDocument& f) {
   const auto list = [](const std::vector<std::string>& words) { return words.empty() ? Json(nullptr) : Json(words); };
-  return {{"gpu", list(f.gpus)}, {"count", known(f.count)}, {"provider", list(f.providers)}, {"contract", list(f.contracts)},
-          {"region", text(f.region)}, {"country", text(f.country)}};
+  return {{"gpu", list(f.gpus)},           {"count", known(f.count)},  {"provider", list(f.providers)},
+          {"contract", list(f.contracts)}, {"region", text(f.region)}, {"country", text(f.country)}};
 }
 
 Json layout_json(const LayoutDocument& l) {
-  return {{"tp", number(l.tp)}, {"pp", number(l.pp)}, {"dp", number(l.dp)}, {"ep", number(l.ep)}, {"cp", number(l.cp)},
-          {"zero", nullptr}, {"micro_batch", nullptr}, {"recompute", nullptr}, {"engine", l.engine}};
+  return {{"tp", number(l.tp)},     {"pp", number(l.pp)},   {"dp", number(l.dp)},
+          {"ep", number(l.ep)},     {"cp", number(l.cp)},   {"zero", nullptr},
+          {"micro_batch", nullptr}, {"recompute", nullptr}, {"engine", l.engine}};
 }
 
 Json memory_json(const MemoryDocumentPart& m) {
   Json terms = Json::array();
   for (const MemoryTerm& term : m.terms) {
-    terms.push_back({{"id", term.id}, {"bytes", number(term.bytes)}, {"low", number(term.low)}, {"high", number(term.high)}});
+    terms.push_back(
+        {{"id", term.id}, {"bytes", number(term.bytes)}, {"low", number(term.low)}, {"high", number(term.high)}});
   }
   return {{"per_device_bytes", number(m.per_device_bytes)}, {"capacity_bytes", number(m.capacity_bytes)},
-          {"headroom_bytes", number(m.headroom_bytes)}, {"verdict", m.verdict}, {"max_concurrency", number(m.max_concurrency)},
-          {"terms", std::move(terms)}};
+          {"headroom_bytes", number(m.headroom_bytes)},     {"verdict", m.verdict},
+          {"max_concurrency", number(m.max_concurrency)},   {"terms", std::move(terms)}};
 }
 
 Json latency_json(const LatencyDocument& l) {
-  return {{"ttft_s", number(l.ttft_s)}, {"tpot_s", number(l.tpot_s)}, {"decode_tokens_per_s", number(l.decode_tokens_per_s)}};
+  return {{"ttft_s", number(l.ttft_s)},
+          {"tpot_s", number(l.tpot_s)},
+          {"decode_tokens_per_s", number(l.decode_tokens_per_s)}};
 }
 
 void add_spread(Json& out, const std::string& name, const Spread& spread) {
@@ -87,21 +102,37 @@ Json time_json(const TimeDocument& t) {
   add_spread(out, "decode_tokens_per_s", t.decode_tokens_per_s);
   add_spread(out, "output_tokens_per_s", t.output_tokens_per_s);
   add_spread(out, "step_s", t.step_s);
-  for (const char* name : {"total_s", "total_s_low", "total_s_high"}) out[name] = nullptr;  // a serving job does not end
+  for (const char* name : {"total_s", "total_s_low", "total_s_high"})
+    out[name] = nullptr;  // a serving job does not end
   return out;
 }
 
 Json cost_json(const CostDocument& c) {
   Json terms = Json::array();
   for (const CostTerm& term : c.terms) terms.push_back({{"id", term.id}, {"amount", number(term.amount)}});
-  return {{"period", "month"}, {"per_hour", number(c.per_hour)}, {"per_month", number(c.per_month)}, {"total", number(c.per_month)},
-          {"per_1m_output_tokens", number(c.per_1m_output_tokens)}, {"terms", std::move(terms)}};
+  return {{"period", "month"},
+          {"per_hour", number(c.per_hour)},
+          {"per_month", number(c.per_month)},
+          {"total", number(c.per_month)},
+          {"per_1m_output_tokens", number(c.per_1m_output_tokens)},
+          {"terms", std::move(terms)}};
 }
 
 Json option_json(const OptionDocument& o) {
-  return {{"rank", o.rank}, {"provider", o.provider}, {"offer", o.offer}, {"contract", o.contract}, {"term_months", known(o.term_months)},
-          {"accelerator", o.accelerator}, {"count", o.count}, {"nodes", o.nodes}, {"interconnect", text(o.interconnect)},
-          {"region", text(o.region)}, {"country", text(o.country)}, {"provider_country", text(o.provider_country)}, {"replicas", o.replicas}, {"gpus_per_replica", o.gpus_per_replica},
+  return {{"rank", o.rank},
+          {"provider", o.provider},
+          {"offer", o.offer},
+          {"contract", o.contract},
+          {"term_months", known(o.term_months)},
+          {"accelerator", o.accelerator},
+          {"count", o.count},
+          {"nodes", o.nodes},
+          {"interconnect", text(o.interconnect)},
+          {"region", text(o.region)},
+          {"country", text(o.country)},
+          {"provider_country", text(o.provider_country)},
+          {"replicas", o.replicas},
+          {"gpus_per_replica", o.gpus_per_replica},
           {"concurrency", {{"per_replica", number(o.concurrency_per_replica)}, {"total", number(o.concurrency_total)}}},
           {"utilization", number(o.utilization)},
           {"evidence", {{"grade", "physics"}, {"nearest_row", nullptr}, {"observed_on", nullptr}}},
@@ -109,11 +140,20 @@ Json option_json(const OptionDocument& o) {
           {"quality", {{"format", o.quality_format}, {"loss_percent", nullptr}, {"source", nullptr}}},
           {"memory", memory_json(o.memory)},
           {"at", {{"concurrency", number(o.at_concurrency)}, {"request_rate", nullptr}, {"basis", o.at_basis}}},
-          {"alone", latency_json(o.alone)}, {"time", time_json(o.time)}, {"cost", cost_json(o.cost)},
+          {"alone", latency_json(o.alone)},
+          {"time", time_json(o.time)},
+          {"cost", cost_json(o.cost)},
           {"slo", {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}}},
-          {"price", {{"observed_on", text(o.price_observed_on)}, {"age_days", known(o.price_age_days)}, {"confidence", o.price_confidence},
-                     {"source", text(o.price_source)}, {"vat", o.vat}, {"vat_percent", known(o.vat_percent)}, {"count_basis", o.count_basis}}},
-          {"pareto", o.pareto}, {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
+          {"price",
+           {{"observed_on", text(o.price_observed_on)},
+            {"age_days", known(o.price_age_days)},
+            {"confidence", o.price_confidence},
+            {"source", text(o.price_source)},
+            {"vat", o.vat},
+            {"vat_percent", known(o.vat_percent)},
+            {"count_basis", o.count_basis}}},
+          {"pareto", o.pareto},
+          {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
 }
 
 Json hardware_json(const std::vector<HardwareDocument>& hardware) {
@@ -121,13 +161,17 @@ Json hardware_json(const std::vector<HardwareDocument>& hardware) {
   for (const HardwareDocument& h : hardware) {
     Json rejection = nullptr;
     if (!h.rule.empty()) {
-      rejection = {{"rule", h.rule}, {"needed", h.needed}, {"available", h.available}, {"smallest_change", h.smallest_change}};
+      rejection = {
+          {"rule", h.rule}, {"needed", h.needed}, {"available", h.available}, {"smallest_change", h.smallest_change}};
     }
-    out.push_back({{"accelerator", h.accelerator}, {"runs", h.memory.has_value()}, {"count", h.memory ? Json(h.count) : Json(nullptr)},
+    out.push_back({{"accelerator", h.accelerator},
+                   {"runs", h.memory.has_value()},
+                   {"count", h.memory ? Json(h.count) : Json(nullptr)},
                    {"layout", h.memory ? layout_json(h.layout) : Json(nullptr)},
                    {"memory", h.memory ? memory_json(*h.memory) : Json(nullptr)},
                    {"alone", h.alone ? latency_json(*h.alone) : Json(nullptr)},
-                   {"loaded", h.loaded ? time_json(*h.loaded) : Json(nullptr)}, {"rejection", std::move(rejection)}});
+                   {"loaded", h.loaded ? time_json(*h.loaded) : Json(nullptr)},
+                   {"rejection", std::move(rejection)}});
   }
   return out;
 }
@@ -139,7 +183,8 @@ Json explanation_json(const std::vector<ExplainedTerm>& terms) {
     for (const ExplainInput& input : term.inputs) {
       inputs.push_back({{"name", input.name}, {"value", number(input.value)}, {"source", text(input.source)}});
     }
-    out.push_back({{"id", term.id}, {"value", number(term.value)}, {"formula", term.formula}, {"inputs", std::move(inputs)}});
+    out.push_back(
+        {{"id", term.id}, {"value", number(term.value)}, {"formula", term.formula}, {"inputs", std::move(inputs)}});
   }
   return out;
 }
@@ -149,7 +194,11 @@ Json to_json(const EstimateDocument& d) {
   for (const OptionDocument& option : d.options) options.push_back(option_json(option));
   Json rejected = Json::array();
   for (const RejectedDocument& r : d.rejected) {
-    rejected.push_back({{"provider", r.provider}, {"offer", r.offer}, {"rule", r.rule}, {"needed", r.needed}, {"available", r.available},
+    rejected.push_back({{"provider", r.provider},
+                        {"offer", r.offer},
+                        {"rule", r.rule},
+                        {"needed", r.needed},
+                        {"available", r.available},
                         {"smallest_change", r.smallest_change}});
   }
   Json warnings = Json::array();
@@ -158,19 +207,35 @@ Json to_json(const EstimateDocument& d) {
   for (const ChangeDocument& c : d.changes) changes.push_back({{"id", c.id}, {"message", c.message}});
   Json rates = Json::array();
   for (const RateDocument& r : d.rates) {
-    rates.push_back({{"currency", r.currency}, {"per_usd", number(r.per_usd)}, {"observed_on", text(r.observed_on)}, {"source", text(r.source)}});
+    rates.push_back({{"currency", r.currency},
+                     {"per_usd", number(r.per_usd)},
+                     {"observed_on", text(r.observed_on)},
+                     {"source", text(r.source)}});
   }
-  Json out = {{"schema_version", kSchemaVersion}, {"command", d.command}, {"catalog", catalog_json(d.catalog)}, {"currency", d.currency},
-              {"vat", d.vat}, {"rates", std::move(rates)}, {"model", model_json(d.model)}, {"job", job_json(d.job)}, {"filters", filters_json(d.filters)}, {"as_of", d.as_of},
-              {"interval_level", kIntervalLevel}, {"sort", d.sort}, {"options", std::move(options)}, {"rejected", std::move(rejected)},
-              {"hardware", hardware_json(d.hardware)}, {"changes", std::move(changes)}, {"warnings", std::move(warnings)}};
+  Json out = {{"schema_version", kSchemaVersion},
+              {"command", d.command},
+              {"catalog", catalog_json(d.catalog)},
+              {"currency", d.currency},
+              {"vat", d.vat},
+              {"rates", std::move(rates)},
+              {"model", model_json(d.model)},
+              {"job", job_json(d.job)},
+              {"filters", filters_json(d.filters)},
+              {"as_of", d.as_of},
+              {"interval_level", kIntervalLevel},
+              {"sort", d.sort},
+              {"options", std::move(options)},
+              {"rejected", std::move(rejected)},
+              {"hardware", hardware_json(d.hardware)},
+              {"changes", std::move(changes)},
+              {"warnings", std::move(warnings)}};
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
   return out;
 }
 
 Json to_json(const MemoryReport& d) {
-  Json out = {{"schema_version", kSchemaVersion}, {"command", "memory"}, {"catalog", catalog_json(d.catalog)}, {"model", model_json(d.model)},
-              {"job", job_json(d.job)}, {"hardware", hardware_json(d.hardware)}};
+  Json out = {{"schema_version", kSchemaVersion}, {"command", "memory"},    {"catalog", catalog_json(d.catalog)},
+              {"model", model_json(d.model)},     {"job", job_json(d.job)}, {"hardware", hardware_json(d.hardware)}};
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
   return out;
 }
@@ -195,10 +260,18 @@ Json to_json(const ListDocument& d) {
 Json to_json(const RecordDocument& d) {
   Json fields = Json::array();
   for (const auto& f : d.fields) {
-    fields.push_back({{"name", f.name}, {"value", f.value}, {"mark", f.mark}, {"source", text(f.source)},
-                      {"observed_on", text(f.observed_on)}, {"layer", text(f.layer)}});
+    fields.push_back({{"name", f.name},
+                      {"value", f.value},
+                      {"mark", f.mark},
+                      {"source", text(f.source)},
+                      {"observed_on", text(f.observed_on)},
+                      {"layer", text(f.layer)}});
   }
-  return {{"schema_version", kSchemaVersion}, {"command", "show"}, {"kind", d.what}, {"name", d.name}, {"fields", std::move(fields)}};
+  return {{"schema_version", kSchemaVersion},
+          {"command", "show"},
+          {"kind", d.what},
+          {"name", d.name},
+          {"fields", std::move(fields)}};
 }
 
 Json to_json(const ErrorDocument& d) {
@@ -206,10 +279,15 @@ Json to_json(const ErrorDocument& d) {
   for (const Problem& p : d.problems) {
     Json place = nullptr;
     if (p.place) {
-      place = {{"origin", p.place->origin}, {"line", p.place->line > 0 ? Json(p.place->line) : Json(nullptr)},
+      place = {{"origin", p.place->origin},
+               {"line", p.place->line > 0 ? Json(p.place->line) : Json(nullptr)},
                {"column", p.place->column > 0 ? Json(p.place->column) : Json(nullptr)}};
     }
-    problems.push_back({{"id", p.id}, {"message", p.message}, {"place", std::move(place)}, {"expected", text(p.expected)}, {"nearest", text(p.nearest)}});
+    problems.push_back({{"id", p.id},
+                        {"message", p.message},
+                        {"place", std::move(place)},
+                        {"expected", text(p.expected)},
+                        {"nearest", text(p.nearest)}});
   }
   return {{"schema_version", kSchemaVersion}, {"error", {{"status", d.status}, {"problems", std::move(problems)}}}};
 }

@@ -18,7 +18,8 @@ void append_padded(std::string& line, const std::string& text, int width, bool r
 }
 
 // Width of each column; 0: empty in every row.
-std::vector<int> column_widths(const std::vector<TableColumn>& columns, const std::vector<std::vector<std::string>>& rows) {
+std::vector<int> column_widths(const std::vector<TableColumn>& columns,
+                               const std::vector<std::vector<std::string>>& rows) {
   std::vector<int> widths;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     int width = 0;
@@ -32,7 +33,8 @@ std::vector<int> column_widths(const std::vector<TableColumn>& columns, const st
 std::vector<std::string> make_room(const std::vector<TableColumn>& columns, std::vector<int>& widths, int room) {
   std::vector<std::size_t> order(columns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return columns[a].spare < columns[b].spare; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return columns[a].spare < columns[b].spare; });
   std::vector<bool> dropped(columns.size(), false);
   int left = room + kGap;
   for (const std::size_t c : order) {
@@ -75,7 +77,9 @@ std::string layout_table(const std::vector<TableColumn>& columns, const std::vec
   if (!rows.empty()) out += bold(line_of([&](std::size_t c) { return columns[c].title; }), style) + "\n";
   for (const auto& row : rows) out += line_of([&](std::size_t c) { return row[c]; }) + "\n";
   if (!dropped.empty()) {
-    for (const auto& line : wrap("(not shown for want of room: " + join(dropped, ", ") + ")", style.width - display_width(indent))) out += indent + line + "\n";
+    for (const auto& line :
+         wrap("(not shown for want of room: " + join(dropped, ", ") + ")", style.width - display_width(indent)))
+      out += indent + line + "\n";
   }
   return out;
 }

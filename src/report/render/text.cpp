@@ -13,8 +13,9 @@ namespace {
 constexpr int kLabelWidth = 9;
 
 std::string value_text(const JobValue& value) {
-  const std::string text = std::holds_alternative<std::string>(value.value) ? std::get<std::string>(value.value)
-                                                                            : format_whole(std::get<double>(value.value));
+  const std::string text = std::holds_alternative<std::string>(value.value)
+                               ? std::get<std::string>(value.value)
+                               : format_whole(std::get<double>(value.value));
   return value.name + " " + text + (value.is_default ? "*" : "");
 }
 
@@ -31,7 +32,8 @@ std::string cell_text(const Cell& cell) {
 }
 
 bool is_number(const ListDocument& list, std::size_t column) {
-  return std::any_of(list.rows.begin(), list.rows.end(), [&](const auto& row) { return std::holds_alternative<double>(row[column].value); });
+  return std::any_of(list.rows.begin(), list.rows.end(),
+                     [&](const auto& row) { return std::holds_alternative<double>(row[column].value); });
 }
 
 // What a terminal shows of a list first; columns that are not named come last, in their order.
@@ -43,8 +45,9 @@ const std::vector<ListOrder>& list_orders() {
   static const std::vector<ListOrder> orders = {
       {"gpus", {"name", "memory", "memory_bandwidth", "bf16", "fp8", "tdp", "year", "scale_up_link"}},
       {"models", {"name", "parameters", "kv_bytes_per_token", "max_context", "native_format", "active_parameters"}},
-      {"offers", {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "rankable", "country", "observed_on", "id",
-                  "region", "per_month", "vat", "why_not"}},
+      {"offers",
+       {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "rankable", "country",
+        "observed_on", "id", "region", "per_month", "vat", "why_not"}},
       {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
   };
   return orders;
@@ -63,7 +66,8 @@ int spare_of(const ListDocument& list, std::size_t column) {
 
 std::string list_text(const ListDocument& list, const TextStyle& style) {
   std::vector<TableColumn> columns;
-  for (std::size_t c = 0; c < list.columns.size(); ++c) columns.push_back({list.columns[c], is_number(list, c), spare_of(list, c)});
+  for (std::size_t c = 0; c < list.columns.size(); ++c)
+    columns.push_back({list.columns[c], is_number(list, c), spare_of(list, c)});
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : list.rows) {
     auto& cells = rows.emplace_back();
@@ -71,7 +75,8 @@ std::string list_text(const ListDocument& list, const TextStyle& style) {
   }
   std::string out = layout_table(columns, rows, style);
   if (!rows.empty()) out += "\n";
-  out += format_whole(static_cast<double>(rows.size())) + " " + (rows.size() == 1 ? list.what.substr(0, list.what.size() - 1) : list.what) + "\n";
+  out += format_whole(static_cast<double>(rows.size())) + " " +
+         (rows.size() == 1 ? list.what.substr(0, list.what.size() - 1) : list.what) + "\n";
   if (!list.note.empty()) {
     for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
   }
@@ -107,7 +112,8 @@ std::string record_text(const RecordDocument& record, const TextStyle& style) {
   for (const auto& field : record.fields) {
     bool first = true;
     for (const auto& line : wrap(field.value, std::max(30, style.width - name_width - kOtherColumns))) {
-      rows.push_back(first ? std::vector<std::string>{field.name, line, field.mark, citations.cite(field)} : std::vector<std::string>{"", line, "", ""});
+      rows.push_back(first ? std::vector<std::string>{field.name, line, field.mark, citations.cite(field)}
+                           : std::vector<std::string>{"", line, "", ""});
       first = false;
     }
   }
@@ -143,7 +149,8 @@ std::string error_text(const ErrorDocument& error) {
     problem.message = shortened(std::move(problem.message));
     out += format_problem(problem) + "\n";
   }
-  if (error.problems.size() > kShownProblems) out += "and " + std::to_string(error.problems.size() - kShownProblems) + " more\n";
+  if (error.problems.size() > kShownProblems)
+    out += "and " + std::to_string(error.problems.size() - kShownProblems) + " more\n";
   return out;
 }
 
@@ -174,7 +181,8 @@ std::string model_line(const ModelDocument& model) {
   bool first = true;
   for (const auto& part : model.parts) {
     if (part.bytes < 0.001 * model.weights_bytes) continue;
-    line += (first ? "" : ", ") + part.role + " " + format_bytes(bytes(part.bytes)) + " at " + format_shortest(std::round(part.bits_per_weight * 100) / 100) + " bit";
+    line += (first ? "" : ", ") + part.role + " " + format_bytes(bytes(part.bytes)) + " at " +
+            format_shortest(std::round(part.bits_per_weight * 100) / 100) + " bit";
     first = false;
   }
   return line + "); KV cache " + format_binary_bytes(bytes(model.kv_bytes_per_token)) + " a token";
@@ -192,8 +200,9 @@ std::string memory_line(const MemoryDocumentPart& memory) {
   for (const MemoryTerm& term : memory.terms) {
     if (term.bytes > 0) line += (line.empty() ? "" : " + ") + term.id + " " + format_binary_bytes(bytes(term.bytes));
   }
-  return line + " = " + format_binary_bytes(bytes(memory.per_device_bytes)) + " of " + format_binary_bytes(bytes(memory.capacity_bytes)) +
-         " a device; " + format_binary_bytes(bytes(memory.headroom_bytes)) + " to spare (" + memory.verdict + ")";
+  return line + " = " + format_binary_bytes(bytes(memory.per_device_bytes)) + " of " +
+         format_binary_bytes(bytes(memory.capacity_bytes)) + " a device; " +
+         format_binary_bytes(bytes(memory.headroom_bytes)) + " to spare (" + memory.verdict + ")";
 }
 
 std::string explanation_text(const std::vector<ExplainedTerm>& terms, const TextStyle& style) {
@@ -219,13 +228,25 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
     if (h.layout.pp > 1) layout += " PP" + format_whole(h.layout.pp);
     if (h.layout.dp > 1) layout += " x " + format_whole(h.layout.dp);
     rows.push_back({std::to_string(h.count), h.accelerator, layout, h.memory->verdict,
-                    format_binary_bytes(bytes(h.memory->per_device_bytes)), format_binary_bytes(bytes(h.memory->capacity_bytes)),
-                    format_binary_bytes(bytes(h.memory->headroom_bytes)), format_whole(h.memory->max_concurrency * h.layout.dp),
-                    format_seconds(seconds(h.alone->ttft_s)), format_seconds(seconds(h.alone->tpot_s)),
-                    format_significant(h.alone->decode_tokens_per_s, 3), format_significant(h.loaded->output_tokens_per_s.value, 3)});
+                    format_binary_bytes(bytes(h.memory->per_device_bytes)),
+                    format_binary_bytes(bytes(h.memory->capacity_bytes)),
+                    format_binary_bytes(bytes(h.memory->headroom_bytes)),
+                    format_whole(h.memory->max_concurrency * h.layout.dp), format_seconds(seconds(h.alone->ttft_s)),
+                    format_seconds(seconds(h.alone->tpot_s)), format_significant(h.alone->decode_tokens_per_s, 3),
+                    format_significant(h.loaded->output_tokens_per_s.value, 3)});
   }
-  return layout_table({{"GPUs", true}, {"accelerator"}, {"layout"}, {"verdict"}, {"need", true}, {"usable", true}, {"to spare", true, 4},
-                       {"users", true}, {"TTFT", true, 2}, {"TPOT", true, 3}, {"tok/s 1", true}, {"tok/s all", true, 1}},
+  return layout_table({{"GPUs", true},
+                       {"accelerator"},
+                       {"layout"},
+                       {"verdict"},
+                       {"need", true},
+                       {"usable", true},
+                       {"to spare", true, 4},
+                       {"users", true},
+                       {"TTFT", true, 2},
+                       {"TPOT", true, 3},
+                       {"tok/s 1", true},
+                       {"tok/s all", true, 1}},
                       rows, style, "  ");
 }
 
@@ -233,7 +254,8 @@ std::string rejected_hardware(const std::vector<HardwareDocument>& hardware, con
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const HardwareDocument& h : hardware) {
     if (h.memory) continue;
-    std::string reason = h.rule + ": " + h.needed + ", available: " + h.available + "; would help: " + h.smallest_change;
+    std::string reason =
+        h.rule + ": " + h.needed + ", available: " + h.available + "; would help: " + h.smallest_change;
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == reason; });
     if (group == groups.end()) group = groups.insert(groups.end(), {std::move(reason), {}});
     group->second.push_back(h.accelerator);

@@ -1,0 +1,91 @@
+#pragma once
+// What the tests of documents and of the cursor over them share.
+
+#include <gpuplan/base/reader.hpp>
+
+#include "catch.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gpuplan::testing::base {
+
+inline std::vector<Problem> problems_of(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const InputError& error) {
+    return error.problems();
+  }
+  return {};
+}
+
+inline Problem problem_of(const std::function<void()>& what) {
+  const std::vector<Problem> all = problems_of(what);
+  REQUIRE(all.size() == 1);
+  return all[0];
+}
+
+inline Problem yaml_problem(const std::string& text) {
+  CAPTURE(text.substr(0, 200));
+  return problem_of([&] { parse_yaml(text, "job.yaml"); });
+}
+
+inline Problem json_problem(const std::string& text) {
+  CAPTURE(text.substr(0, 200));
+  return problem_of([&] { parse_json(text, "config.json"); });
+}
+
+inline std::string at(const Problem& p) {
+  if (!p.place) return "nowhere";
+  return p.place->origin + ":" + std::to_string(p.place->line) + ":" + std::to_string(p.place->column);
+}
+
+inline std::string at(const Place& p) { return std::to_string(p.line) + ":" + std::to_string(p.column); }
+
+inline std::string repeat(const std::string& part, std::size_t times) {
+  std::string out;
+  out.reserve(part.size() * times);
+  for (std::size_t i = 0; i < times; ++i) out += part;
+  return out;
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline double seconds_for(const std::function<void()>& what) {
+  const auto start = std::chrono::steady_clock::now();
+  what();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A folder of its own that goes away with the test.
+class ReaderFolder {
+ public:
+  ReaderFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "gpuplan-reader-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~ReaderFolder() { std::filesystem::remove_all(path_); }
+  ReaderFolder(const ReaderFolder&) = delete;
+  ReaderFolder& operator=(const ReaderFolder&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace gpuplan::testing::base
