@@ -119,12 +119,17 @@ void Reader::problem(Problem p) {
 }
 
 void Reader::done() {
+  // Nobody reads the hundredth suggestion, and likeness is dear.
+  constexpr std::size_t kSuggestions = 100;
   const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+  const std::string expected = name_keys(asked_);
+  std::size_t unknown = 0;
   for (std::size_t i = 0; i < node_->keys.size(); ++i) {
     const std::string& key = node_->keys[i];
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    problem(make_problem("input.unknown_key", "unknown key " + quote(key), node_->key_places[i], name_keys(asked_),
-                         nearest_name(key, known)));
+    std::string nearest = ++unknown <= kSuggestions ? nearest_name(key, known) : std::string();
+    problem(make_problem("input.unknown_key", "unknown key " + quote(key), node_->key_places[i], expected,
+                         std::move(nearest)));
   }
 }
 
