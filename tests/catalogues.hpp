@@ -5,42 +5,15 @@
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/deploy/deployment.hpp>
 
+#include "support.hpp"
+
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 namespace gpuplan::testing {
-
-/// A folder that goes away with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gpuplan-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = (path_ / name).string();
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline const Catalog& built_in() {
   static const Catalog catalog = load_catalog({});
@@ -74,19 +47,10 @@ inline const Offer& offer(const Provider& provider, std::string_view id) {
 inline const Scheme& scheme(std::string_view name) { return *parse_scheme(name).value.value(); }
 
 inline ServedModel served(const Architecture& architecture, std::string_view weights, std::string_view kv = "bf16") {
-  return {architecture, &scheme(weights), parse_kv_format(kv).value.value(), tensors_of(architecture)};
+  return {architecture, &scheme(weights), parse_kv_format(kv).value.value(), tensors_of(architecture), std::nullopt};
 }
 inline ServedModel served(std::string_view model, std::string_view weights) {
   return served(architecture_of(preset(model)), weights);
-}
-
-inline std::vector<Problem> problems_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    return error.problems();
-  }
-  return {};
 }
 
 /// `my.yaml:3:5`, without the folder.

@@ -4,6 +4,7 @@
 #include <gpuplan/base/reader.hpp>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -19,14 +20,7 @@
 
 namespace gpuplan::testing::base {
 
-inline std::vector<Problem> problems_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const InputError& error) {
-    return error.problems();
-  }
-  return {};
-}
+using testing::problems_of;
 
 inline Problem problem_of(const std::function<void()>& what) {
   const std::vector<Problem> all = problems_of(what);
@@ -65,27 +59,5 @@ inline double seconds_for(const std::function<void()>& what) {
   what();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-/// A folder of its own that goes away with the test.
-class ReaderFolder {
- public:
-  ReaderFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gpuplan-reader-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~ReaderFolder() { std::filesystem::remove_all(path_); }
-  ReaderFolder(const ReaderFolder&) = delete;
-  ReaderFolder& operator=(const ReaderFolder&) = delete;
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace gpuplan::testing::base

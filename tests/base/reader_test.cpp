@@ -11,7 +11,7 @@ using namespace testing::base;
 // Files
 
 TEST_CASE("file: text is read as it is, without a byte order mark", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   CHECK(read_text_file(folder.write("a", "x\r\ny")) == "x\r\ny");
   CHECK(read_text_file(folder.write("b",
                                     "\xEF\xBB\xBF"
@@ -19,7 +19,7 @@ TEST_CASE("file: text is read as it is, without a byte order mark", "[base]") {
 }
 
 TEST_CASE("file: what cannot be read is told apart", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   const auto id = [](const std::string& path) { return problem_of([&] { read_text_file(path); }).id; };
   CHECK(id(folder.path("absent")) == "input.not_found");
   CHECK(id(folder.write("file", "x") + "/below") == "input.not_found");
@@ -40,14 +40,14 @@ TEST_CASE("file: what cannot be read is told apart", "[base]") {
 
 TEST_CASE("file: without permission it is unreadable", "[base]") {
   if (::geteuid() == 0) return;  // root reads everything
-  const ReaderFolder folder;
+  const testing::Folder folder;
   const std::string path = folder.write("secret", "x");
   ::chmod(path.c_str(), 0);
   CHECK(problem_of([&] { read_text_file(path); }).id == "input.unreadable");
 }
 
 TEST_CASE("file: what is too large is refused by its size, before it is read", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   const std::string path = folder.write("huge", "a");
   std::filesystem::resize_file(path, std::uintmax_t{1} << 30);
   CHECK(seconds_for([&] {
@@ -60,7 +60,7 @@ TEST_CASE("file: what is too large is refused by its size, before it is read", "
 }
 
 TEST_CASE("file: a pipe is read to its end, or to the limit", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   const std::string path = folder.path("pipe");
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   std::thread writer([&] { std::ofstream(path) << "a: 1\n"; });
@@ -72,7 +72,7 @@ TEST_CASE("file: a pipe is read to its end, or to the limit", "[base]") {
 }
 
 TEST_CASE("file: standard input is called <stdin>", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   const std::string path = folder.write("in", "[1, 2");
   const int saved = ::dup(STDIN_FILENO);
   REQUIRE(std::freopen(path.c_str(), "r", stdin) != nullptr);
@@ -84,7 +84,7 @@ TEST_CASE("file: standard input is called <stdin>", "[base]") {
 }
 
 TEST_CASE("file: JSON is told from YAML by content and name", "[base]") {
-  const ReaderFolder folder;
+  const testing::Folder folder;
   CHECK(read_document(folder.write("a", " \n{\"a\": 1}")).find("a")->scalar == "1");
   CHECK(problem_of([&] { read_document(folder.write("b", "{a: 1}")); }).message.starts_with("bad JSON: "));
   CHECK(read_document(folder.write("c.yaml", "{a: 1}")).find("a")->scalar == "1");
