@@ -22,12 +22,6 @@ bool asked_for(const EstimateRequest& request, const Provider& provider, const O
   return request.region.empty() || to_lower(offer.region).find(to_lower(request.region)) != std::string::npos;
 }
 
-// How the devices of an offer come: in instances of a fixed number, or one by one up to a host.
-struct Supply {
-  std::int64_t per_instance = 1;
-  std::int64_t per_host = 1;
-};
-
 Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
   const std::int64_t sold = *offer.count;
   if (offer.scope == PriceScope::instance) return {sold, sold};
@@ -98,13 +92,13 @@ class OfferPlanner {
       if (*request_.count % supply.per_instance != 0) return false;
       instances = *request_.count / supply.per_instance;
     } else if (replica <= supply.per_instance) {
-      instances = divide_up(replicas, supply.per_instance / replica);
+      instances = divide_up(replicas, replicas_in_instance(supply, replica));
     } else {
       instances = replicas * divide_up(replica, supply.per_instance);
     }
     const std::int64_t devices = instances * supply.per_instance;
     const std::int64_t held =
-        replica <= supply.per_instance ? instances * (supply.per_instance / replica) : devices / replica;
+        replica <= supply.per_instance ? instances * replicas_in_instance(supply, replica) : devices / replica;
     if (held < replicas) return false;
     replicas = held;  // idle devices of a rented instance serve too
     option.layout = fit.layout;
@@ -201,6 +195,12 @@ bool price(const Catalog& catalog, const EstimateRequest& request, Option& optio
 }
 
 }  // namespace
+
+std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
+  if (replica > supply.per_host) return supply.per_instance / replica;
+  const std::int64_t full_hosts = supply.per_instance / supply.per_host;
+  return full_hosts * (supply.per_host / replica) + supply.per_instance % supply.per_host / replica;
+}
 
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
                                 const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {

@@ -1,5 +1,6 @@
 // The planner against an exhaustive search over a small market, and what must hold when the market changes.
 
+#include "planner/offers.hpp"
 #include "small_market.hpp"
 
 #include "catch.hpp"
@@ -58,6 +59,16 @@ double best_month(const Catalog& catalog, const EstimateRequest& request) {
 }
 
 }  // namespace
+
+// A host of 8 holds two replicas of 3 and leaves 2 devices idle, so 16 devices hold 4 and not 16 / 3 = 5.
+TEST_CASE("planner: a replica that fits in a host does not straddle two", "[planner]") {
+  CHECK(replicas_in_instance({16, 8}, 3) == 4);
+  CHECK(replicas_in_instance({16, 8}, 5) == 2);
+  CHECK(replicas_in_instance({16, 8}, 8) == 2);
+  CHECK(replicas_in_instance({16, 8}, 16) == 1);  // over both hosts
+  CHECK(replicas_in_instance({12, 8}, 3) == 3);   // two in the full host, one in the half one
+  CHECK(replicas_in_instance({8, 8}, 3) == 2);
+}
 
 TEST_CASE("planner: the best option is the one that trying everything finds", "[planner]") {
   const Catalog catalog = small_market(usual_offers());
