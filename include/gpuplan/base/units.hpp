@@ -92,14 +92,11 @@ constexpr Bytes bytes(double n) { return Bytes::from_base(n); }
 constexpr Bytes kibibytes(double n) { return bytes(n * 1024.0); }
 constexpr Bytes mebibytes(double n) { return bytes(n * 1048576.0); }
 constexpr Bytes gibibytes(double n) { return bytes(n * 1073741824.0); }
-constexpr Bytes kilobytes(double n) { return bytes(n * 1e3); }
 constexpr Bytes megabytes(double n) { return bytes(n * 1e6); }
 constexpr Bytes gigabytes(double n) { return bytes(n * 1e9); }
 constexpr Bytes terabytes(double n) { return bytes(n * 1e12); }
 
 constexpr Flop flop(double n) { return Flop::from_base(n); }
-constexpr Flop gigaflop(double n) { return flop(n * 1e9); }
-constexpr Flop teraflop(double n) { return flop(n * 1e12); }
 
 constexpr Seconds seconds(double n) { return Seconds::from_base(n); }
 constexpr Seconds milliseconds(double n) { return seconds(n * 1e-3); }
