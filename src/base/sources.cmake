@@ -3,6 +3,7 @@ set(GPUPLAN_BASE_SOURCES
   explain.cpp
   expression.cpp
   file.cpp
+  file_set.cpp
   json.cpp
   parse.cpp
   reader.cpp

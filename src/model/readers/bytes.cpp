@@ -7,14 +7,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace gpuplan {
 namespace {
@@ -24,11 +18,6 @@ static_assert(std::endian::native == std::endian::little, "ByteCursor copies num
 constexpr std::size_t kBuffer = std::size_t{64} << 10;
 constexpr std::size_t kMaxQuoted = 120;
 constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec/v1";
-
-[[noreturn]] void refuse_errno(int error, const std::string& origin) {
-  if (error == ENOENT || error == ENOTDIR) refuse("input.not_found", origin, "no such file");
-  refuse("input.unreadable", origin, "cannot be read: " + std::generic_category().message(error));
-}
 
 }  // namespace
 
@@ -58,36 +47,6 @@ std::string in_quotes(std::string_view name) {
 bool is_clean_name(std::string_view name, std::size_t limit) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   return !name.empty() && name.size() <= limit && std::none_of(name.begin(), name.end(), is_control) && is_utf8(name);
-}
-
-FileBytes::FileBytes(const std::string& path) : ByteSource(path) {
-  if (path.empty() || path.find('\0') != std::string::npos) refuse("input.not_found", path, "no such file");
-  fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd_ < 0) refuse_errno(errno, path);
-  struct stat status = {};
-  const int error = ::fstat(fd_, &status) != 0 ? errno : 0;
-  if (error == 0 && S_ISREG(status.st_mode)) {
-    size_ = static_cast<std::uint64_t>(status.st_size);
-    return;
-  }
-  ::close(fd_);
-  if (error != 0) refuse_errno(error, path);
-  refuse("input.unreadable", path, S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file", "a file");
-}
-
-FileBytes::~FileBytes() { ::close(fd_); }
-
-void FileBytes::read(std::uint64_t offset, char* out, std::size_t count) {
-  while (count > 0) {
-    const ssize_t got = ::pread(fd_, out, count, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse_errno(errno, origin());
-    if (got == 0)
-      refuse("input.truncated", origin(), fmt::format("the file became shorter while it was read, at byte {}", offset));
-    offset += static_cast<std::uint64_t>(got);
-    out += got;
-    count -= static_cast<std::size_t>(got);
-  }
 }
 
 void MemoryBytes::read(std::uint64_t offset, char* out, std::size_t count) {

@@ -1,5 +1,7 @@
 #pragma once
-/// Bytes of a file of weights, read where they are needed, and the small things both readers of headers share.
+/// Small things that the readers of headers share: bytes in memory, a cursor, refusals.
+
+#include <gpuplan/base/file_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,38 +11,6 @@
 #include <vector>
 
 namespace gpuplan {
-
-/// A file of weights: on disk, in memory, behind a server that answers range requests.
-class ByteSource {
- public:
-  ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-  virtual ~ByteSource() = default;
-  [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Fills `out`; the caller stays inside `size()`. Throws InputError when the bytes cannot be had.
-  virtual void read(std::uint64_t offset, char* out, std::size_t count) = 0;
-  [[nodiscard]] const std::string& origin() const { return origin_; }  ///< for messages: the path
-
- protected:
-  explicit ByteSource(std::string origin) : origin_(std::move(origin)) {}
-
- private:
-  std::string origin_;
-};
-
-class FileBytes : public ByteSource {
- public:
-  /// Throws InputError: `input.not_found`, `input.unreadable`.
-  explicit FileBytes(const std::string& path);
-  ~FileBytes() override;
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
-  void read(std::uint64_t offset, char* out, std::size_t count) override;
-
- private:
-  int fd_ = -1;
-  std::uint64_t size_ = 0;
-};
 
 class MemoryBytes : public ByteSource {
  public:
