@@ -1,7 +1,7 @@
 # Every library we use. Distributions differ in whether a package brings a CMake config and in what its target is called;
 # below this file only these names exist:
 #
-#   CLI11::CLI11  fmt::fmt  gpuplan_yaml  nlohmann_json::nlohmann_json  Eigen3::Eigen
+#   CLI11::CLI11  fmt::fmt  gpuplan_yaml  nlohmann_json::nlohmann_json  Eigen3::Eigen  gpuplan_curl
 #   gpuplan_catch2 (with a main), and GPUPLAN_CATCH2_VERSION_MAJOR; only when the tests are built
 
 # gpuplan_fallback(TARGET HEADER PACKAGE [LIBRARY] [SUFFIX...]): makes TARGET from the header and library on the system
@@ -52,6 +52,13 @@ else()
   gpuplan_fallback(yaml-cpp::yaml-cpp yaml-cpp/yaml.h yaml-cpp LIBRARY yaml-cpp)
   target_link_libraries(gpuplan_yaml INTERFACE yaml-cpp::yaml-cpp)
 endif()
+
+# libcurl's headers only: the library is loaded on first use (src/net/curl_library.cpp), because linking it costs every
+# run of the program 4 ms at its start. 7.85 brought CURLOPT_PROTOCOLS_STR.
+find_package(CURL 7.85 REQUIRED)
+add_library(gpuplan_curl INTERFACE)
+target_include_directories(gpuplan_curl SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
+target_link_libraries(gpuplan_curl INTERFACE ${CMAKE_DL_LIBS})
 
 if(GPUPLAN_BUILD_TESTS)
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)

@@ -8,7 +8,7 @@
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
 
-set(GPUPLAN_LIBRARY_MODULES catalog model job topology deploy memory perf validation cost planner report)
+set(GPUPLAN_LIBRARY_MODULES net catalog model job topology deploy memory perf validation cost planner report)
 
 include(src/base/sources.cmake)
 include(src/cli/sources.cmake)
@@ -78,7 +78,7 @@ endif()
 if(GPUPLAN_SOURCES)
   add_library(gpuplan STATIC ${GPUPLAN_SOURCES})
   set_target_properties(gpuplan PROPERTIES OUTPUT_NAME gpuplan_core)
-  target_link_libraries(gpuplan PUBLIC gpuplan_base PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json)
+  target_link_libraries(gpuplan PUBLIC gpuplan_base PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json gpuplan_curl)
   if(TARGET gpuplan_facts)
     target_link_libraries(gpuplan PUBLIC gpuplan_facts)
   endif()

@@ -2,6 +2,7 @@
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/model/tensors.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,16 +21,7 @@ struct Step {
 
   [[nodiscard]] double tokens() const { return shape.sequences * shape.new_tokens; }
   [[nodiscard]] double hidden() const { return static_cast<double>(a.hidden); }
-  [[nodiscard]] double layers() const { return static_cast<double>(a.layers); }
   [[nodiscard]] double share() const { return 1.0 / static_cast<double>(ranks); }
-  [[nodiscard]] double heads() const { return static_cast<double>(a.heads) * share(); }
-  [[nodiscard]] double kv_heads() const {  // of the fullest rank, at least one
-    return std::ceil(static_cast<double>(a.kv_heads) * share());
-  }
-  [[nodiscard]] double qk_dim() const { return static_cast<double>(a.qk_dim()); }
-  [[nodiscard]] double value_dim() const { return static_cast<double>(a.value_dim()); }
-  [[nodiscard]] double rank() const { return static_cast<double>(a.kv_lora_rank); }
-  [[nodiscard]] double rope() const { return static_cast<double>(a.qk_rope_head_dim); }
   /// Activations are in 16 bit unless the weights are in 32.
   [[nodiscard]] Bytes activation() const { return bytes(scheme.arithmetic == Arithmetic::fp32 ? 4 : 2); }
   /// The arithmetic of what a scheme leaves alone: attention, router, head.
@@ -37,7 +29,22 @@ struct Step {
     const bool full_or_half = scheme.arithmetic == Arithmetic::fp32 || scheme.arithmetic == Arithmetic::fp16;
     return full_or_half ? scheme.arithmetic : Arithmetic::bf16;
   }
-  [[nodiscard]] bool absorbed() const { return a.has_latent_attention() && shape.phase == Phase::decode; }
+};
+
+/// The same for layers with one kind of attention.
+struct AttentionStep : Step {
+  const Attention& t;
+  double layers = 0;
+
+  [[nodiscard]] double heads() const { return static_cast<double>(t.heads) * share(); }
+  [[nodiscard]] double kv_heads() const {  // of the fullest rank, at least one
+    return std::ceil(static_cast<double>(t.kv_heads) * share());
+  }
+  [[nodiscard]] double qk_dim() const { return static_cast<double>(t.qk_dim()); }
+  [[nodiscard]] double value_dim() const { return static_cast<double>(t.value_dim()); }
+  [[nodiscard]] double rank() const { return static_cast<double>(t.kv_lora_rank); }
+  [[nodiscard]] double rope() const { return static_cast<double>(t.qk_rope_head_dim); }
+  [[nodiscard]] bool absorbed() const { return t.has_latent_attention() && shape.phase == Phase::decode; }
 };
 
 /// A matrix product on this rank. `in` and `out` are of the unsharded matrix of `matrices` equal parts.
@@ -67,6 +74,11 @@ class OperatorList {
     op.bytes = p.weights + p.rows * (p.in + p.out) * step_.activation();
     op.kernels = p.kernels;
     list_.push_back(op);
+  }
+  /// Several products of one input at once: `p.out` counts their elements, `width` their inputs and outputs.
+  void projection(const Product& p, double width) {
+    gemm(p);
+    if (p.count > 0 && p.rows > 0) list_.back().bytes = p.weights + p.rows * width * step_.activation();
   }
   /// What only moves `elements` activations (and `more` bytes) through memory.
   void memory(std::string_view id, double count, double elements, Bytes more = {}, double kernels = 1) {
@@ -108,34 +120,36 @@ void add_embedding(const Step& s, OperatorList& out) {
 void add_norms(const Step& s, OperatorList& out) {
   const double weights = s.a.norm == NormKind::layer ? 2 * s.hidden() : s.hidden();
   const Bytes weight_bytes = rest_weights(s, weights, 1);
-  out.memory("norm", s.layers() * static_cast<double>(s.a.norms_per_layer), 4 * s.tokens() * s.hidden(), weight_bytes);
+  out.memory("norm", static_cast<double>(s.a.layers * s.a.norms_per_layer), 4 * s.tokens() * s.hidden(), weight_bytes);
 }
 
-void add_grouped_projection(const Step& s, OperatorList& out) {
-  const double width = s.heads() * s.qk_dim() + s.kv_heads() * (s.qk_dim() + s.value_dim());
-  Product p{.id = "attention.qkv", .count = s.layers(), .rows = s.tokens(), .in = s.hidden(), .out = width};
+void add_grouped_projection(const AttentionStep& s, OperatorList& out) {
+  const double gate = s.t.output_gate ? s.heads() * s.value_dim() : 0;
+  const double values = s.t.value_is_key ? 0 : s.kv_heads() * s.value_dim();
+  const double width = s.heads() * s.qk_dim() + gate + s.kv_heads() * s.qk_dim() + values;
+  Product p{.id = "attention.qkv", .count = s.layers, .rows = s.tokens(), .in = s.hidden(), .out = width};
   p.weights = linear_weights(s, width, s.hidden());
-  if (s.a.qkv_bias) p.weights += rest_weights(s, width, 1);
+  if (s.t.qkv_bias) p.weights += rest_weights(s, width, 1);
   p.quantized = quantizes_linears(s);
   out.gemm(p);
-  if (s.a.qk_norm != QkNorm::none) {
-    out.memory("attention.qk_norm", s.layers(), 2 * s.tokens() * (s.heads() + s.kv_heads()) * s.qk_dim());
+  if (s.t.qk_norm != QkNorm::none) {
+    out.memory("attention.qk_norm", s.layers, 2 * s.tokens() * (s.heads() + s.kv_heads()) * s.qk_dim());
   }
 }
 
 // Down to the latents, which every rank computes whole, and up again for the heads of this rank. In decode the
 // up-projection of the keys is applied to the queries and that of the values to the outputs (absorbed), so the latents
 // of the context are never expanded; a prefill expands those of its whole context.
-void add_latent_projection(const Step& s, OperatorList& out) {
+void add_latent_projection(const AttentionStep& s, OperatorList& out) {
   const double q_width = s.heads() * s.qk_dim();
-  const double q_rank = static_cast<double>(s.a.q_lora_rank);
+  const double q_rank = static_cast<double>(s.t.q_lora_rank);
   const double direct = q_rank > 0 ? 0 : q_width;
   const double down = q_rank + s.rank() + s.rope();
-  Product p{.id = "attention.qkv_a", .count = s.layers(), .rows = s.tokens(), .in = s.hidden(), .out = down + direct};
+  Product p{.id = "attention.qkv_a", .count = s.layers, .rows = s.tokens(), .in = s.hidden(), .out = down + direct};
   p.weights = linear_weights(s, down + direct, s.hidden());
   p.quantized = quantizes_linears(s);
   out.gemm(p);
-  out.memory("attention.latent_norm", s.layers(), 2 * s.tokens() * (q_rank + s.rank()));
+  out.memory("attention.latent_norm", s.layers, 2 * s.tokens() * (q_rank + s.rank()));
   if (q_rank > 0) {
     p.id = "attention.q_b";
     p.in = q_rank;
@@ -146,19 +160,19 @@ void add_latent_projection(const Step& s, OperatorList& out) {
   p.id = "attention.kv_b";
   p.rows = s.absorbed() ? s.tokens() : s.shape.sequences * (s.shape.context_tokens + s.shape.new_tokens);
   p.in = s.rank();
-  p.out = s.heads() * (static_cast<double>(s.a.qk_nope_head_dim) + s.value_dim());
+  p.out = s.heads() * (static_cast<double>(s.t.qk_nope_head_dim) + s.value_dim());
   p.weights = linear_weights(s, p.out, p.in);
   p.kernels = s.absorbed() ? 2 : 1;
   out.gemm(p);
 }
 
 /// Queries and keys turned in place, keys and values put into the cache.
-void add_rotary(const Step& s, OperatorList& out) {
+void add_rotary(const AttentionStep& s, OperatorList& out) {
   const double turned =
-      s.a.has_latent_attention() ? (s.heads() + 1) * s.rope() : (s.heads() + s.kv_heads()) * s.qk_dim();
-  if (!s.a.learned_positions) out.memory("attention.rotary", s.layers(), 2 * s.tokens() * turned);
-  const double cached = s.tokens() * kv_elements_per_layer_token(s.a, s.ranks);
-  out.memory("attention.cache_write", s.layers(), cached, cached * s.kv.element);
+      s.t.has_latent_attention() ? (s.heads() + 1) * s.rope() : (s.heads() + s.kv_heads()) * s.qk_dim();
+  if (!s.a.learned_positions) out.memory("attention.rotary", s.layers, 2 * s.tokens() * turned);
+  const double cached = s.tokens() * kv_elements_per_layer_token(s.t, s.ranks);
+  out.memory("attention.cache_write", s.layers, cached, cached * s.kv.element);
 }
 
 /// Query-key pairs of one sequence: a new token sees the context, new tokens before it and itself, `window` at most.
@@ -167,7 +181,7 @@ double attended_pairs(double context, double fresh, double window) {
   return growing * context + growing * (growing + 1) / 2 + (fresh - growing) * window;
 }
 
-void add_attention_core(const Step& s, OperatorList& out, std::string_view id, double count, double window) {
+void add_attention_core(const AttentionStep& s, OperatorList& out, std::string_view id, double count, double window) {
   const double fresh = s.shape.new_tokens;
   const double context = s.shape.context_tokens;
   const double pairs = s.shape.sequences * attended_pairs(context, fresh, window);
@@ -184,41 +198,136 @@ void add_attention_core(const Step& s, OperatorList& out, std::string_view id, d
   } else {
     op.flops = flop(2 * s.heads() * (s.qk_dim() + s.value_dim()) * pairs);
     op.bytes = s.tokens() * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation();
-    op.bytes += s.a.has_latent_attention()  // expanded for this prefill, in 16 bit
+    op.bytes += s.t.has_latent_attention()  // expanded for this prefill, in 16 bit
                     ? read_tokens * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation()
-                    : read_tokens * kv_elements_per_layer_token(s.a, s.ranks) * s.kv.element;
+                    : read_tokens * kv_elements_per_layer_token(s.t, s.ranks) * s.kv.element;
   }
   out.add(op);
 }
 
-void add_attention(const Step& s, OperatorList& out) {
-  if (s.a.has_latent_attention()) {
+/// The indexer of sparse attention scores every token of the context for every new one; its keys lie in the cache.
+void add_indexer(const AttentionStep& s, OperatorList& out) {
+  if (s.t.index_heads == 0) return;
+  const double heads = static_cast<double>(s.t.index_heads);
+  const double width = static_cast<double>(s.t.index_dim);
+  const double from = s.t.q_lora_rank > 0 ? static_cast<double>(s.t.q_lora_rank) : s.hidden();
+  Product p{.id = "indexer.projection", .count = s.layers, .rows = s.tokens(), .in = from, .out = heads * width};
+  p.weights = linear_weights(s, heads * width, from) + linear_weights(s, width, s.hidden());
+  p.quantized = quantizes_linears(s);
+  p.kernels = 3;
+  out.gemm(p);
+  const double everything = s.shape.context_tokens + s.shape.new_tokens;
+  Operator op;
+  op.id = "indexer.scores";
+  op.kind = OperatorKind::attention;
+  op.arithmetic = s.plain();
+  op.count = s.layers;
+  op.flops = flop(2 * heads * width * s.shape.sequences *
+                  attended_pairs(s.shape.context_tokens, s.shape.new_tokens, everything));
+  op.bytes = s.shape.sequences * everything * width * s.kv.element;
+  op.kernels = 2;  // scores, and the choice
+  out.add(op);
+}
+
+/// What every layer with this attention does but the scores, which depend on the window.
+void add_projections(const AttentionStep& s, OperatorList& out) {
+  if (s.t.has_latent_attention()) {
     add_latent_projection(s, out);
   } else {
     add_grouped_projection(s, out);
   }
   add_rotary(s, out);
-  const double windowed = static_cast<double>(s.a.windowed_layers);
+  add_indexer(s, out);
+}
+
+void add_core(const AttentionStep& s, OperatorList& out) {
   const double everything = s.shape.context_tokens + s.shape.new_tokens;
-  add_attention_core(s, out, "attention.core", s.layers() - windowed, everything);
-  add_attention_core(s, out, "attention.core_windowed", windowed,
-                     std::min(static_cast<double>(s.a.window), everything));
+  if (s.t.window > 0) {
+    add_attention_core(s, out, "attention.core_windowed", s.layers,
+                       std::min(static_cast<double>(s.t.window), everything));
+  } else {
+    const double selected = s.t.selected_tokens > 0 ? static_cast<double>(s.t.selected_tokens) : everything;
+    add_attention_core(s, out, "attention.core", s.layers, std::min(selected, everything));
+  }
+}
+
+void add_output(const AttentionStep& s, OperatorList& out) {
   const double width = s.heads() * s.value_dim();
-  Product p{.id = "attention.output", .count = s.layers(), .rows = s.tokens(), .in = width, .out = s.hidden()};
+  if (s.t.output_gate) out.memory("attention.gate", s.layers, 3 * s.tokens() * width);
+  Product p{.id = "attention.output", .count = s.layers, .rows = s.tokens(), .in = width, .out = s.hidden()};
   p.weights = linear_weights(s, s.hidden(), width);
-  if (s.a.output_bias) p.weights += rest_weights(s, s.hidden(), 1);
+  if (s.t.output_bias) p.weights += rest_weights(s, s.hidden(), 1);
   p.quantized = quantizes_linears(s);
   out.gemm(p);
+}
+
+/// Products with the recurrence's matrices, then its scan: each sequence's state is read and written once a step.
+void add_recurrence(const Step& s, const MixerGroup& group, OperatorList& out) {
+  const Recurrence& r = *group.recurrence;
+  Product p{.id = "recurrence.projection", .count = static_cast<double>(group.layers), .rows = s.tokens()};
+  double elements = 0;
+  double width = 0;
+  p.kernels = 0;
+  for (const TensorGroup& tensor : r.tensors) {
+    const double count = static_cast<double>(tensor.count);
+    const double rows = static_cast<double>(tensor.rows) * (tensor.sharding == Sharding::column ? s.share() : 1);
+    const double columns = static_cast<double>(tensor.columns) * (tensor.sharding == Sharding::row ? s.share() : 1);
+    p.weights += count * stored_bytes(storage_of(tensor, s.scheme), rows, columns);
+    if (!tensor.is_linear()) continue;
+    elements += count * rows * columns;
+    width += count * (rows + columns);
+    p.kernels += count;
+  }
+  p.in = 1;
+  p.out = elements;  // the products' elements together, whatever their shapes
+  p.quantized = quantizes_linears(s);
+  out.projection(p, width);
+  Operator op;
+  op.id = "recurrence.scan";
+  op.kind = OperatorKind::attention;
+  op.arithmetic = s.plain();
+  op.count = static_cast<double>(group.layers);
+  op.flops = flop(r.scan_flops * s.share() * s.tokens());
+  op.bytes = 2 * s.shape.sequences * r.state * s.share() + s.tokens() * width * s.activation();
+  op.kernels = 2;  // the convolution, and the scan
+  out.add(op);
+}
+
+/// Layers that differ in their windows alone share their rows but for the scores.
+bool same_but_window(const Attention& one, const Attention& other) {
+  Attention copy = one;
+  copy.window = other.window;
+  return copy == other;
+}
+
+void add_mixers(const Step& s, OperatorList& out) {
+  const std::vector<MixerGroup> groups = mixers_of(s.a);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].recurrence) add_recurrence(s, groups[i], out);
+    if (groups[i].attention.heads == 0) continue;
+    const auto alike = [&](const MixerGroup& other) { return same_but_window(other.attention, groups[i].attention); };
+    if (std::any_of(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(i), alike)) continue;
+    double layers = 0;
+    for (std::size_t j = i; j < groups.size(); ++j)
+      layers += alike(groups[j]) ? static_cast<double>(groups[j].layers) : 0;
+    const AttentionStep all{s, groups[i].attention, layers};
+    add_projections(all, out);
+    for (std::size_t j = i; j < groups.size(); ++j) {
+      if (alike(groups[j])) add_core({s, groups[j].attention, static_cast<double>(groups[j].layers)}, out);
+    }
+    add_output(all, out);
+  }
 }
 
 struct MlpNames {
   std::string_view gate_up, activation, down;
 };
 
-void add_mlp(const Step& s, OperatorList& out, const MlpNames& names, double count, double intermediate, bool bias) {
+void add_mlp(const Step& s, const Mlp& m, OperatorList& out, const MlpNames& names, double count, double intermediate,
+             bool bias) {
   if (count <= 0 || intermediate <= 0) return;
   const double width = intermediate * s.share();
-  const double wide = s.a.gated_mlp ? 2 * width : width;
+  const double wide = m.gated_mlp ? 2 * width : width;
   Product p{.id = names.gate_up, .count = count, .rows = s.tokens(), .in = s.hidden(), .out = wide};
   p.weights = linear_weights(s, wide, s.hidden());
   if (bias) p.weights += rest_weights(s, wide, 1);
@@ -234,40 +343,58 @@ void add_mlp(const Step& s, OperatorList& out, const MlpNames& names, double cou
 }
 
 /// Grouped products: tokens sorted by expert, up, activation, down, weighted sum. Only touched experts are read.
-void add_routed_experts(const Step& s, OperatorList& out) {
-  const double experts = static_cast<double>(s.a.experts);
-  const double chosen = static_cast<double>(s.a.experts_per_token);
-  const double width = static_cast<double>(s.a.expert_intermediate) * s.share();
-  const double wide = s.a.gated_mlp ? 2 * width : width;
+void add_routed_experts(const Step& s, const Mlp& m, double count, OperatorList& out) {
+  const double experts = static_cast<double>(m.experts);
+  const double chosen = static_cast<double>(m.experts_per_token);
+  const double width = static_cast<double>(m.expert_intermediate) * s.share();
+  const double wide = m.gated_mlp ? 2 * width : width;
+  const double hidden = m.latent_width > 0 ? static_cast<double>(m.latent_width) : s.hidden();
   const Storage& storage = s.scheme.linear;
-  Bytes one = stored_bytes(storage, wide, s.hidden()) + stored_bytes(storage, s.hidden(), width);
-  if (s.a.expert_bias) one += rest_weights(s, wide + s.hidden(), 1);
+  Bytes one = stored_bytes(storage, wide, hidden) + stored_bytes(storage, hidden, width);
+  if (m.expert_bias) one += rest_weights(s, wide + hidden, 1);
   const double rows = s.tokens() * chosen;
   Operator op;
   op.id = "experts";
   op.arithmetic = s.scheme.arithmetic;
   op.weight_only = s.scheme.weight_only;
-  op.count = static_cast<double>(s.a.expert_layers());
-  op.flops = flop(2 * rows * s.hidden() * (wide + width));
-  op.bytes = touched_experts(experts, chosen, s.tokens()) * one +
-             rows * (2 * s.hidden() + 2 * wide + 2 * width) * s.activation();
+  op.count = count;
+  op.flops = flop(2 * rows * hidden * (wide + width));
+  op.bytes =
+      touched_experts(experts, chosen, s.tokens()) * one + rows * (2 * hidden + 2 * wide + 2 * width) * s.activation();
   op.kernels = 5;
   out.add(op);
 }
 
-void add_experts(const Step& s, OperatorList& out) {
-  if (s.a.expert_layers() == 0) return;
-  const double count = static_cast<double>(s.a.expert_layers());
-  const double experts = static_cast<double>(s.a.experts);
+void add_experts(const Step& s, const Mlp& m, double count, OperatorList& out) {
+  const double experts = static_cast<double>(m.experts);
   Product router{.id = "router", .count = count, .rows = s.tokens(), .in = s.hidden(), .out = experts};
   router.weights = rest_weights(s, experts, s.hidden());
-  if (s.a.router_bias) router.weights += rest_weights(s, experts, 1);
+  if (m.router_bias) router.weights += rest_weights(s, experts, 1);
   router.quantized = false;
   router.kernels = 2;  // scores, and the choice
   out.gemm(router);
-  add_routed_experts(s, out);
-  add_mlp(s, out, {"shared_experts.gate_up", "shared_experts.activation", "shared_experts.down"}, count,
-          static_cast<double>(s.a.shared_expert_intermediate), false);
+  if (m.latent_width > 0) {  // into the experts' own width, and back
+    const double latent = static_cast<double>(m.latent_width);
+    Product p{.id = "experts.latent", .count = 2 * count, .rows = s.tokens(), .in = s.hidden(), .out = latent};
+    p.weights = linear_weights(s, latent, s.hidden());
+    p.quantized = quantizes_linears(s);
+    out.gemm(p);
+  }
+  add_routed_experts(s, m, count, out);
+  add_mlp(s, m, out, {"shared_experts.gate_up", "shared_experts.activation", "shared_experts.down"}, count,
+          static_cast<double>(m.shared_expert_intermediate), false);
+}
+
+void add_mlps(const Step& s, OperatorList& out) {
+  for (const MlpGroup& group : mlps_of(s.a)) {
+    const double count = static_cast<double>(group.layers);
+    if (group.mlp.has_experts()) {
+      add_experts(s, group.mlp, count, out);
+    } else {
+      add_mlp(s, group.mlp, out, {"mlp.gate_up", "mlp.activation", "mlp.down"}, count,
+              static_cast<double>(group.mlp.intermediate), group.mlp.mlp_bias);
+    }
+  }
 }
 
 void add_head(const Step& s, OperatorList& out) {
@@ -296,10 +423,8 @@ std::vector<Operator> operators_of(const Architecture& architecture, const Schem
   OperatorList out(s);
   add_embedding(s, out);
   add_norms(s, out);
-  add_attention(s, out);
-  add_mlp(s, out, {"mlp.gate_up", "mlp.activation", "mlp.down"}, static_cast<double>(architecture.plain_layers()),
-          static_cast<double>(architecture.intermediate), architecture.mlp_bias);
-  add_experts(s, out);
+  add_mixers(s, out);
+  add_mlps(s, out);
   add_head(s, out);
   return out.take();
 }

@@ -23,15 +23,18 @@ set(GPUPLAN_MODEL_SOURCES
   families/moe.cpp
   families/mpt.cpp
   families/nemotron.cpp
+  families/networks.cpp
   families/olmo.cpp
   families/opt.cpp
   families/phi.cpp
+  families/pipeline.cpp
   families/quantization.cpp
   families/qwen.cpp
   families/stablelm.cpp
   families/starcoder2.cpp
   families/table.cpp
   kv_cache.cpp
+  network.cpp
   operators.cpp
   readers/bytes.cpp
   readers/ggml_file_types.cpp
@@ -41,6 +44,10 @@ set(GPUPLAN_MODEL_SOURCES
   readers/gguf_metadata.cpp
   readers/gguf_size.cpp
   readers/header_json.cpp
+  readers/onnx.cpp
+  readers/onnx_tensor.cpp
+  readers/onnx_value.cpp
+  readers/protobuf.cpp
   readers/safetensors.cpp
   readers/safetensors_index.cpp
   readers/stored_tensors.cpp

@@ -104,12 +104,16 @@ EngineConstants constants_of(const Engine& engine) {
           engine.request.or_else({}).base()};
 }
 
-// Two all-reduces a layer: after attention and after the MLP, of the step's hidden states in 16 bit.
+// An all-reduce after each mixer and after each MLP, of the step's hidden states in 16 bit.
 Seconds step_collectives(const ServingJob& job, const ServingCandidate& candidate, Phase phase, double tokens,
                          Explain* why) {
   const Architecture& a = job.model->architecture;
   const Bytes hidden_states = tokens * as_double(a.hidden) * bytes(2);
-  const double reduces = (a.parallel_blocks ? 1 : 2) * as_double(a.layers);
+  double reduces = 0;
+  for (const MixerGroup& group : mixers_of(a)) reduces += as_double(group.layers);
+  if (!a.parallel_blocks) {
+    for (const MlpGroup& group : mlps_of(a)) reduces += as_double(group.layers);
+  }
   const Seconds each = reduce_time(candidate.fabric.inside, candidate.layout.tp, hidden_states, phase, why);
   const FabricLevel& hop =
       candidate.fabric.between.rate > BytesPerSecond{} ? candidate.fabric.between : candidate.fabric.inside;

@@ -4,6 +4,7 @@
 #include "offers.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/model/kv_cache.hpp>
 
 #include <algorithm>
 #include <array>
@@ -161,11 +162,11 @@ void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings
 std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate) {
   std::vector<Warning> warnings = estimate.identity.warnings;
   const Architecture& architecture = estimate.model.architecture;
-  if (architecture.windowed_layers > 0 && !estimate.engine->windowed_kv) {
-    warnings.push_back({"memory.windows", std::string(estimate.engine->title) + " keeps the whole context of the " +
-                                              std::to_string(architecture.windowed_layers) +
-                                              " layers with a window of " + std::to_string(architecture.window) +
-                                              " tokens, as far as its data says"});
+  if (windowed_layers(architecture) > 0 && !estimate.engine->windowed_kv) {
+    warnings.push_back(
+        {"memory.windows", std::string(estimate.engine->title) + " keeps the whole context of the " +
+                               std::to_string(windowed_layers(architecture)) + " layers with a window of " +
+                               format_whole(kv_layers(architecture, 1).window) + " tokens, as far as its data says"});
   }
   if (estimate.options.empty()) return warnings;
   const Option& best = estimate.options.front();

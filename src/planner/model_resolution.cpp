@@ -46,7 +46,7 @@ std::string format_of(const ModelConfig& config) {
 // Gives the architecture, and in `kv_format` the cache's own format where the files say one.
 Architecture read_architecture(const std::string& path, ModelIdentity& identity, std::string& kv_format) {
   ModelConfig config = read_model_config_file(path);
-  if (!config.decoder) {
+  if (!config.network.decoder) {
     throw InputError(Problem{"model.not_modelled",
                              "not modelled: " + join(config.not_modelled, "; "),
                              Place{path, 0, 0},
@@ -55,7 +55,7 @@ Architecture read_architecture(const std::string& path, ModelIdentity& identity,
                              {}});
   }
   identity.source = path;
-  identity.name = config.decoder->name.empty() ? path : config.decoder->name;
+  identity.name = config.network.decoder->name.empty() ? path : config.network.decoder->name;
   identity.not_modelled = config.not_modelled;
   for (const Problem& problem : config.warnings) identity.warnings.push_back({problem.id, problem.message});
   if (!config.not_modelled.empty()) {
@@ -67,8 +67,8 @@ Architecture read_architecture(const std::string& path, ModelIdentity& identity,
                                                                    " is taken unless --dtype says otherwise"});
   }
   kv_format = config.kv_format;
-  config.decoder->native_format = format_of(config);
-  return *config.decoder;
+  config.network.decoder->native_format = format_of(config);
+  return *config.network.decoder;
 }
 
 // What the weights beside a configuration take, by their headers; nothing when there are none.

@@ -68,17 +68,17 @@ double kv(const Architecture& a) { return kv_bytes_per_token(a, bytes(2)) / byte
 
 TEST_CASE("config: a decoder with its type, class and storage", "[model]") {
   const ModelConfig config = read_text(llama(R"("torch_dtype": "bfloat16")"));
-  REQUIRE(config.decoder);
+  REQUIRE(config.network.decoder);
   CHECK(config.model_type == "llama");
   CHECK(config.architecture_class == "LlamaForCausalLM");
-  CHECK(config.decoder->family == "llama");
+  CHECK(config.network.decoder->family == "llama");
   CHECK(config.torch_dtype == "bfloat16");
   CHECK(config.weights_scheme == "bf16");
-  CHECK(config.decoder->native_format == "bf16");
+  CHECK(config.network.decoder->native_format == "bf16");
   CHECK(config.quantization.empty());
   CHECK(config.not_modelled.empty());
   // 2 tables of 100 x 64; a layer: q and output 64 x 64, k and v 16 x 64, 3 x 64 x 128, two norms; a norm
-  CHECK(config.decoder_parameters == 2 * 6400 + 2 * (2 * 4096 + 2 * 1024 + 24576 + 128) + 64);
+  CHECK(parameters(config.network) == 2 * 6400 + 2 * (2 * 4096 + 2 * 1024 + 24576 + 128) + 64);
 }
 
 TEST_CASE("config: the text part of a wrapper is read, the rest is named", "[model]") {
@@ -97,22 +97,22 @@ TEST_CASE("config: the text part of a wrapper is read, the rest is named", "[mod
   }));
   CAPTURE(row.file);
   const ModelConfig config = read_model_config_file(fixture(row.file));
-  REQUIRE(config.decoder);
+  REQUIRE(config.network.decoder);
   CHECK(config.text_part == row.text_part);
-  CHECK(config.decoder_parameters == row.parameters);
-  CHECK(kv(*config.decoder) == row.kv_per_token);
+  CHECK(parameters(config.network) == row.parameters);
+  CHECK(kv(*config.network.decoder) == row.kv_per_token);
   REQUIRE(config.not_modelled.size() == 1);
   CHECK(has(config.not_modelled[0], row.not_modelled));
 }
 
 TEST_CASE("config: a text part that leaves numbers out gets the format's defaults and says so", "[model]") {
   const ModelConfig config = read_model_config_file(fixture("wrapper_left_out"));
-  REQUIRE(config.decoder);
-  CHECK(config.decoder->heads == 8);
-  CHECK(config.decoder->vocab == 262208);
-  CHECK(config.decoder->tied_embeddings);
-  CHECK(config.decoder->windowed_layers == 29);  // 34 less every sixth
-  CHECK(config.warnings.size() == 4);            // vocabulary, heads, KV heads, head_dim
+  REQUIRE(config.network.decoder);
+  CHECK(config.network.decoder->heads == 8);
+  CHECK(config.network.decoder->vocab == 262208);
+  CHECK(config.network.decoder->tied_embeddings);
+  CHECK(config.network.decoder->windowed_layers == 29);  // 34 less every sixth
+  CHECK(config.warnings.size() == 4);                    // vocabulary, heads, KV heads, head_dim
   CHECK(config.weights_scheme == "bf16");
 }
 
@@ -144,24 +144,24 @@ TEST_CASE("config: other networks are never taken for a dense decoder", "[model]
   }));
   CAPTURE(row.text);
   const ModelConfig config = read_text(row.text);
-  CHECK_FALSE(config.decoder);
-  CHECK(config.decoder_parameters == 0);
+  CHECK_FALSE(config.network.decoder);
+  CHECK(parameters(config.network) == 0);
   REQUIRE_FALSE(config.not_modelled.empty());
   CHECK(has(config.not_modelled[0], row.why));
 }
 
 TEST_CASE("config: a known class of an unknown type is not that class", "[model]") {
   const ModelConfig config = read_text(llama(R"("model_type": "new3v")", "model_type"));
-  CHECK_FALSE(config.decoder);
+  CHECK_FALSE(config.network.decoder);
   REQUIRE(config.not_modelled.size() == 1);
   CHECK(config.not_modelled[0] == "model type 'new3v' of class 'LlamaForCausalLM'");
 }
 
 TEST_CASE("config: where type and class name two families, the class is read with a warning", "[model]") {
   const ModelConfig config = read_text(llama(R"("model_type": "mistral")", "model_type"));
-  REQUIRE(config.decoder);
-  CHECK(config.decoder->family == "llama");
-  CHECK(config.decoder->windowed_layers == 0);
+  REQUIRE(config.network.decoder);
+  CHECK(config.network.decoder->family == "llama");
+  CHECK(config.network.decoder->windowed_layers == 0);
   CHECK(warns(config, "model.two_types"));
 }
 
@@ -182,66 +182,68 @@ TEST_CASE("config: features of other networks in a known type are not read over"
   }));
   CAPTURE(row.more);
   const ModelConfig config = read_text(llama(row.more));
-  CHECK_FALSE(config.decoder);
+  CHECK_FALSE(config.network.decoder);
   REQUIRE_FALSE(config.not_modelled.empty());
   CHECK(has(config.not_modelled[0], row.why));
 }
 
 TEST_CASE("config: a hybrid inside a wrapper is named", "[model]") {
   const ModelConfig config = read_model_config_file(fixture("wrapper_hybrid"));
-  CHECK_FALSE(config.decoder);
+  CHECK_FALSE(config.network.decoder);
   CHECK(config.text_part.empty());
   CHECK(has(config.not_modelled.at(0), "linear attention"));
-  CHECK_FALSE(read_model_config_file(fixture("encoder_decoder")).decoder);
+  CHECK_FALSE(read_model_config_file(fixture("encoder_decoder")).network.decoder);
 }
 
 TEST_CASE("config: null is the format's own default", "[model]") {
   const ModelConfig config = read_model_config_file(fixture("null_numbers"));
-  REQUIRE(config.decoder);
-  CHECK(config.decoder->kv_heads == 32);
-  CHECK(config.decoder->head_dim == 128);
-  CHECK(config.decoder_parameters == 6738415616);
+  REQUIRE(config.network.decoder);
+  CHECK(config.network.decoder->kv_heads == 32);
+  CHECK(config.network.decoder->head_dim == 128);
+  CHECK(parameters(config.network) == 6738415616);
   CHECK(config.warnings.empty());
 }
 
 TEST_CASE("config: a key that is absent is assumed with a warning, or makes the network not modelled", "[model]") {
   const ModelConfig config = read_text(llama("", "num_key_value_heads"));
-  REQUIRE(config.decoder);
-  CHECK(config.decoder->kv_heads == 8);
+  REQUIRE(config.network.decoder);
+  CHECK(config.network.decoder->kv_heads == 8);
   CHECK(warns(config, "model.assumed"));
   const ModelConfig without = read_text(llama("", "hidden_size"));
-  CHECK_FALSE(without.decoder);
+  CHECK_FALSE(without.network.decoder);
   REQUIRE(without.not_modelled.size() == 1);
   CHECK(has(without.not_modelled[0], "hidden_size"));
   const ModelConfig cut_down = read_text(llama("", "model_type"));
-  CHECK(cut_down.decoder);
+  CHECK(cut_down.network.decoder);
   CHECK(warns(cut_down, "model.partial_config"));
   // Multi-query or not cannot be told from what is left of a Falcon.
   CHECK_FALSE(
       read_text(
           R"({"architectures": ["RWForCausalLM"], "hidden_size": 64, "n_head": 4, "n_layer": 2, "vocab_size": 9})")
-          .decoder);
+          .network.decoder);
 }
 
 TEST_CASE("config: a stated head_dim wins over hidden / heads", "[model]") {
-  CHECK(read_text(llama()).decoder->head_dim == 8);
-  CHECK(read_text(llama(R"("head_dim": 32)")).decoder->head_dim == 32);
+  CHECK(read_text(llama()).network.decoder->head_dim == 8);
+  CHECK(read_text(llama(R"("head_dim": 32)")).network.decoder->head_dim == 32);
   const auto problems = problems_of([] { read_text(llama(R"("num_attention_heads": 6)", "num_attention_heads")); });
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].id == "input.bad_value");
-  CHECK(read_text(llama("\"num_attention_heads\": 6, \"head_dim\": 16", "num_attention_heads")).decoder->heads == 6);
+  CHECK(
+      read_text(llama("\"num_attention_heads\": 6, \"head_dim\": 16", "num_attention_heads")).network.decoder->heads ==
+      6);
 }
 
 TEST_CASE("config: keys and values of different width", "[model]") {
   const ModelConfig config = read_model_config_file(fixture("value_width"));
-  REQUIRE(config.decoder);
-  const Architecture& a = *config.decoder;
+  REQUIRE(config.network.decoder);
+  const Architecture& a = *config.network.decoder;
   CHECK(a.qk_dim() == 192);
   CHECK(a.value_dim() == 128);
   CHECK(kv(a) == 2 * 4 * (192 + 128) * 2);
   // a layer: q 8 x 192, k 4 x 192, v 4 x 128 and output 8 x 128, all times 1024, with biases; MLP; two norms
   const std::int64_t attention = 1024 * (8 * 192 + 4 * 192 + 4 * 128 + 8 * 128) + (8 * 192 + 4 * 192 + 4 * 128 + 1024);
-  CHECK(config.decoder_parameters == 2 * 1000 * 1024 + 2 * (attention + 3 * 1024 * 2048 + 2 * 1024) + 1024);
+  CHECK(parameters(config.network) == 2 * 1000 * 1024 + 2 * (attention + 3 * 1024 * 2048 + 2 * 1024) + 1024);
   const StepShape step{.phase = Phase::decode, .sequences = 1, .new_tokens = 1, .context_tokens = 10, .logit_rows = 1};
   for (const Operator& op : operators_of(a, **parse_scheme("bf16").value, **parse_kv_format("bf16").value, step, {})) {
     if (op.id == "attention.qkv") CHECK(op.flops / flop(1) == 2.0 * 1024 * (8 * 192 + 4 * (192 + 128)));
@@ -250,7 +252,7 @@ TEST_CASE("config: keys and values of different width", "[model]") {
 }
 
 TEST_CASE("config: a norm on the embeddings and norms without weights", "[model]") {
-  Architecture a = *read_text(llama()).decoder;
+  Architecture a = *read_text(llama()).network.decoder;
   const std::int64_t plain = parameters(tensors_of(a));
   a.embedding_norm = true;
   CHECK(parameters(tensors_of(a)) == plain + 64);
@@ -260,13 +262,13 @@ TEST_CASE("config: a norm on the embeddings and norms without weights", "[model]
 
 TEST_CASE("config: a class without a language head has none", "[model]") {
   const ModelConfig base = read_text(llama(R"("architectures": ["LlamaModel"])", "architectures"));
-  REQUIRE(base.decoder);
-  CHECK(base.decoder_parameters == read_text(llama()).decoder_parameters - 6400);
+  REQUIRE(base.network.decoder);
+  CHECK(parameters(base.network) == parameters(read_text(llama()).network) - 6400);
   CHECK(warns(base, "model.no_head"));
   const ModelConfig reward =
       read_text(llama(R"("architectures": ["LlamaForSequenceClassification"])", "architectures"));
-  REQUIRE(reward.decoder);
-  CHECK(reward.decoder_parameters == base.decoder_parameters);
+  REQUIRE(reward.network.decoder);
+  CHECK(parameters(reward.network) == parameters(base.network));
   CHECK(has(reward.not_modelled.at(0), "head of class"));
 }
 
@@ -295,9 +297,9 @@ TEST_CASE("config: windows as the formats say them", "[model]") {
                               "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 100, )" +
                            row.more + "}";
   const ModelConfig config = read_text(text);
-  REQUIRE(config.decoder);
-  CHECK(config.decoder->window == row.window);
-  CHECK(config.decoder->windowed_layers == row.layers);
+  REQUIRE(config.network.decoder);
+  CHECK(config.network.decoder->window == row.window);
+  CHECK(config.network.decoder->windowed_layers == row.layers);
 }
 
 TEST_CASE("config: numbers that cannot be are refused at their key", "[model]") {
@@ -315,7 +317,7 @@ TEST_CASE("config: numbers that cannot be are refused at their key", "[model]") 
     CHECK(problems[0].place->column == 16);
     CHECK(has(problems[0].excerpt, value));
   }
-  CHECK(read_text(llama(R"("hidden_size": 64.0)", "hidden_size")).decoder->hidden == 64);
+  CHECK(read_text(llama(R"("hidden_size": 64.0)", "hidden_size")).network.decoder->hidden == 64);
 }
 
 TEST_CASE("config: contradicting and oversized numbers are refused too", "[model]") {
@@ -333,7 +335,7 @@ TEST_CASE("config: contradicting and oversized numbers are refused too", "[model
 
 TEST_CASE("config: NaN and Infinity in keys that do not matter are tolerated", "[model]") {
   const ModelConfig config = read_text(llama(R"("time_step_limit": [0.0, Infinity], "x": NaN)"));
-  CHECK(config.decoder);
+  CHECK(config.network.decoder);
 }
 
 TEST_CASE("config: quantizations in the names of our schemes", "[model]") {
@@ -388,7 +390,7 @@ TEST_CASE("config: quantizations in the names of our schemes", "[model]") {
   CAPTURE(row.quantization);
   const ModelConfig config =
       read_text(llama(R"("torch_dtype": "bfloat16", "quantization_config": )" + std::string(row.quantization)));
-  CHECK(config.decoder);
+  CHECK(config.network.decoder);
   CHECK(config.weights_scheme == row.scheme);
   if (std::string_view(row.warning).empty()) {
     CHECK(config.warnings.empty());
@@ -425,9 +427,9 @@ TEST_CASE("config: a quantization that only a file beside the config states", "[
   const std::string folder_path = config_path.substr(0, config_path.rfind('/'));
   for (const std::string& path : {config_path, folder_path}) {
     const ModelConfig config = read_model_config_file(path);
-    REQUIRE(config.decoder);
+    REQUIRE(config.network.decoder);
     CHECK(config.weights_scheme == row.scheme);
-    CHECK(config.decoder->native_format == row.scheme);
+    CHECK(config.network.decoder->native_format == row.scheme);
     CHECK(config.kv_format == row.kv_format);
     CHECK(config.torch_dtype == "bfloat16");
     CHECK(config.quantization.empty() == (std::string_view(row.scheme) == "bf16"));
@@ -487,7 +489,7 @@ TEST_CASE("config: three megabytes of a list are read over", "[model]") {
   while (list.size() < (std::size_t{3} << 20)) list += ",123456";
   const testing::Folder folder;
   const ModelConfig config = read_model_config_file(folder.write("config.json", llama(list + "]")));
-  CHECK(config.decoder_parameters == read_text(llama()).decoder_parameters);
+  CHECK(parameters(config.network) == parameters(read_text(llama()).network));
 }
 
 }  // namespace gpuplan

@@ -38,14 +38,14 @@ double known_difference(const std::string& preset) {
 void check_against(const ModelPreset& preset, const ModelConfig& config) {
   CAPTURE(preset.name);
   const Architecture wanted = architecture_of(preset);
-  const double counted = static_cast<double>(config.decoder_parameters) + known_difference(std::string(preset.name));
+  const double counted = static_cast<double>(parameters(config.network)) + known_difference(std::string(preset.name));
   CHECK(counted == static_cast<double>(parameters(tensors_of(wanted))));
-  CHECK(kv(*config.decoder) == kv(wanted));
-  CHECK(config.decoder->windowed_layers == wanted.windowed_layers);
-  CHECK(config.decoder->window == wanted.window);
-  CHECK(config.decoder->layers == wanted.layers);
-  CHECK(config.decoder->experts_per_token == wanted.experts_per_token);
-  CHECK(config.decoder->parallel_blocks == wanted.parallel_blocks);
+  CHECK(kv(*config.network.decoder) == kv(wanted));
+  CHECK(config.network.decoder->windowed_layers == wanted.windowed_layers);
+  CHECK(config.network.decoder->window == wanted.window);
+  CHECK(config.network.decoder->layers == wanted.layers);
+  CHECK(config.network.decoder->experts_per_token == wanted.experts_per_token);
+  CHECK(config.network.decoder->parallel_blocks == wanted.parallel_blocks);
 }
 
 struct Published {
@@ -121,9 +121,9 @@ TEST_CASE("families: a config alone gives the published number of parameters", "
   for (const Published& row : kPublished) {
     CAPTURE(row.name);
     const ModelConfig config = read_model_config_file(fixture(row.name));
-    REQUIRE(config.decoder);
-    CHECK(config.decoder_parameters == row.parameters);
-    CHECK(parameters(tensors_of(*config.decoder)) == row.parameters);
+    REQUIRE(config.network.decoder);
+    CHECK(parameters(config.network) == row.parameters);
+    CHECK(parameters(tensors_of(*config.network.decoder)) == row.parameters);
     CHECK(config.warnings.empty());
     CHECK(config.text_part.empty());
   }
@@ -138,7 +138,8 @@ TEST_CASE("families: what a config gives is what its preset says", "[model]") {
 
 TEST_CASE("families: every one has a fixture, and no name belongs to two", "[model]") {
   std::set<std::string> read;
-  for (const Published& row : kPublished) read.insert(read_model_config_file(fixture(row.name)).decoder->family);
+  for (const Published& row : kPublished)
+    read.insert(read_model_config_file(fixture(row.name)).network.decoder->family);
   std::set<std::string> names;
   const auto take_words = [&](std::string_view words, const std::string& kind) {
     for (const std::string& word : split(words, ' ')) {
@@ -161,8 +162,8 @@ TEST_CASE("families: every one has a fixture, and no name belongs to two", "[mod
 
 TEST_CASE("families: MLA counts as published", "[model]") {
   const ModelConfig config = read_model_config_file(fixture("deepseek-v3"));
-  CHECK(active_parameters(*config.decoder) == 37552297472);
-  CHECK(kv(*config.decoder) == 61 * 576 * 2);
+  CHECK(active_parameters(*config.network.decoder) == 37552297472);
+  CHECK(kv(*config.network.decoder) == 61 * 576 * 2);
   CHECK(config.weights_scheme == "fp8-block");
   REQUIRE(config.not_modelled.size() == 1);
   CHECK(config.not_modelled[0].find("multi-token prediction") != std::string::npos);
@@ -176,17 +177,17 @@ TEST_CASE("families: every config seen in the wild is read or said not to be mod
     if (kind != "hf-config" && kind != "hf-config-reduced" && kind != "diffusers-config") continue;
     CAPTURE(row.at("path"));
     const ModelConfig config = read_model_config_file(real_file(row.at("path")));
-    CHECK((config.decoder || !config.not_modelled.empty()));
-    if (!config.decoder) {
+    CHECK((config.network.decoder || !config.not_modelled.empty()));
+    if (!config.network.decoder) {
       ++others;
-      CHECK(config.decoder_parameters == 0);
+      CHECK(parameters(config.network) == 0);
       continue;
     }
     ++decoders;
     CHECK(kind != "diffusers-config");
-    CHECK(config.decoder_parameters > 0);
-    CHECK(kv(*config.decoder) > 0);
-    CHECK(check_architecture(*config.decoder).empty());
+    CHECK(parameters(config.network) > 0);
+    CHECK(kv(*config.network.decoder) > 0);
+    CHECK(check_architecture(*config.network.decoder).empty());
     for (const char* other :
          {"T5", "Bert", "Whisper", "Florence", "Mamba", "NemotronH", "Qwen3_5", "CLIP", "OpenMoe"}) {
       CHECK(config.architecture_class.find(other) == std::string::npos);
@@ -229,7 +230,7 @@ TEST_CASE("families: real configs of presets give the presets", "[model]") {
     if (!preset) continue;
     const ModelConfig config = read_model_config_file(real_file(row.at("path")));
     CAPTURE(row.at("path"));
-    REQUIRE(config.decoder);
+    REQUIRE(config.network.decoder);
     check_against(*preset, config);
     ++compared;
   }

@@ -15,9 +15,11 @@ namespace {
 
 KvCacheInputs inputs(const Architecture& a, Bytes element, double tokens, double sequences, bool ring) {
   KvCacheInputs in;
-  in.windowed_layers = static_cast<double>(a.windowed_layers);
-  in.full_layers = static_cast<double>(a.layers) - in.windowed_layers;
-  in.elements = kv_elements_per_layer_token(a, 1);
+  const KvLayers layers = kv_layers(a, 1);
+  in.full_layers = layers.full_layers;
+  in.elements = layers.elements;
+  in.windowed_layers = layers.windowed_layers;
+  in.windowed_elements = layers.windowed_elements;
   in.element = element;
   in.tokens = tokens;
   in.window_tokens = ring ? std::min(tokens, static_cast<double>(a.window)) : tokens;

@@ -15,40 +15,6 @@
 
 namespace gpuplan {
 
-enum class TensorRole : std::uint8_t {
-  embedding,
-  head,
-  position,
-  norm,
-  bias,
-  sink,
-  router,
-  attention,
-  mlp,
-  expert,
-  shared_expert
-};
-std::string_view to_string(TensorRole value);
-
-/// How tensor parallelism splits a tensor: over the ranks by output (column) or input (row), by vocabulary, by KV head (at
-/// least one a rank), by expert, or not at all.
-enum class Sharding : std::uint8_t { replicated, column, row, vocabulary, kv_head };
-
-struct TensorGroup {
-  std::string name;  ///< `layers.*.attention.q`
-  TensorRole role = TensorRole::norm;
-  Sharding sharding = Sharding::replicated;
-  std::int64_t count = 1;                 ///< equal tensors, over all layers (and experts)
-  std::int64_t rows = 1;                  ///< outputs
-  std::int64_t columns = 1;               ///< inputs; 1 for a vector
-  std::int64_t layers = 0;                ///< how many layers have such a tensor; 0 when it stands outside the layers
-  [[nodiscard]] bool is_linear() const {  ///< what a scheme quantizes
-    return role == TensorRole::attention || role == TensorRole::mlp || role == TensorRole::expert ||
-           role == TensorRole::shared_expert;
-  }
-  [[nodiscard]] std::int64_t elements() const { return count * rows * columns; }
-};
-
 std::vector<TensorGroup> tensors_of(const Architecture& architecture);
 
 std::int64_t parameters(std::span<const TensorGroup> tensors);

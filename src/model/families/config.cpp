@@ -1,6 +1,7 @@
 #include <gpuplan/model/config.hpp>
 
 #include "family.hpp"
+#include "pipeline.hpp"
 #include "quantization.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -52,16 +53,16 @@ constexpr ForeignKey kForeignKeys[] = {
     {"n_routed_experts", "experts", Feature::experts},
     {"moe_num_experts", "experts", Feature::experts},
     {"kv_lora_rank", "latent attention", Feature::latent},
-    {"block_configs", "a shape of its own for each layer", Feature::none},
-    {"ssm_cfg", "state-space layers", Feature::none},
-    {"ssm_state_size", "state-space layers", Feature::none},
-    {"mamba_d_state", "state-space layers", Feature::none},
-    {"hybrid_override_pattern", "state-space layers", Feature::none},
-    {"linear_attn_config", "linear attention", Feature::none},
-    {"linear_num_key_heads", "linear attention", Feature::none},
-    {"full_attention_interval", "linear attention", Feature::none},
+    {"block_configs", "a shape of its own for each layer", Feature::layers_differ},
+    {"ssm_cfg", "state-space layers", Feature::recurrent},
+    {"ssm_state_size", "state-space layers", Feature::recurrent},
+    {"mamba_d_state", "state-space layers", Feature::recurrent},
+    {"hybrid_override_pattern", "state-space layers", Feature::recurrent},
+    {"linear_attn_config", "linear attention", Feature::recurrent},
+    {"linear_num_key_heads", "linear attention", Feature::recurrent},
+    {"full_attention_interval", "linear attention", Feature::recurrent},
     {"cross_attention_layers", "cross-attention", Feature::none},
-    {"num_kv_shared_layers", "layers that share keys and values", Feature::none},
+    {"num_kv_shared_layers", "layers that share keys and values", Feature::layers_differ},
 };
 constexpr ForeignKey kForeignFlags[] = {
     {"is_encoder_decoder", "an encoder", Feature::none},
@@ -87,6 +88,7 @@ struct Identity {
   std::string class_name;
   const FamilyRow* family = nullptr;           // to be read as
   const FamilyRow* family_of_class = nullptr;  // whatever the type says
+  const NetworkRow* network = nullptr;         // to be read as parts
   const OtherRow* other = nullptr;
   Top top = Top::language_head;
   bool disagree = false;  // the type names another family than the class
@@ -103,12 +105,15 @@ const Row* row_with(std::span<const Row> rows, std::string_view Row::*words, std
 /// The family of a class: `Llama` + `ForCausalLM`. The longest suffix that leaves a known name wins.
 void identify_class(Identity& id) {
   const std::string_view name = id.class_name;
+  id.network = row_with(network_families(), &NetworkRow::classes, name);
+  if (id.network) return;
   for (const SuffixRow& row : kSuffixes) {
     if (!name.ends_with(row.suffix)) continue;
     const std::string_view stem = name.substr(0, name.size() - row.suffix.size());
     id.family = row_with(families(), &FamilyRow::classes, stem);
     id.other = row_with(other_networks(), &OtherRow::classes, stem);
-    if (!id.family && !id.other) continue;
+    id.network = row_with(network_families(), &NetworkRow::classes, stem);
+    if (!id.family && !id.other && !id.network) continue;
     id.top = row.top;
     if (id.family && id.family->headless_name_has_head && row.top == Top::none) id.top = Top::language_head;
     return;
@@ -119,15 +124,19 @@ Identity identify(const Fields& in) {
   Identity id;
   id.type = in.text({"model_type"});
   const std::vector<std::string> classes = in.texts("architectures");
-  if (!classes.empty()) id.class_name = classes.front();
+  id.class_name = classes.empty() ? in.text({"_class_name"}) : classes.front();
   identify_class(id);
   id.family_of_class = id.family;
   const FamilyRow* const family_of_type = row_with(families(), &FamilyRow::types, id.type);
   const OtherRow* const other_of_type = row_with(other_networks(), &OtherRow::types, id.type);
   if (other_of_type) id.other = other_of_type;
+  if (const NetworkRow* network_of_type = row_with(network_families(), &NetworkRow::types, id.type)) {
+    if (!family_of_type || id.network) id.network = network_of_type;
+  }
+  if (id.network) id.other = nullptr;
   if (id.class_name.empty()) id.family = family_of_type;
   if (!id.type.empty() && !family_of_type) id.family = nullptr;  // a class borrowed by a network of another type
-  if (id.other) id.family = nullptr;
+  if (id.other || id.network) id.family = nullptr;
   id.disagree = id.family_of_class && family_of_type && id.family_of_class != family_of_type;
   return id;
 }
@@ -137,9 +146,7 @@ std::string named(const Identity& id) { return "'" + (id.class_name.empty() ? id
 /// Why there is no decoder, in one line.
 std::string unknown_network(const Identity& id, const Fields& in) {
   if (id.other) return std::string(id.other->what) + " " + named(id);
-  if (const std::string component = in.text({"_class_name"}); !component.empty()) {
-    return "diffusion component '" + component + "'";
-  }
+  if (in.has({"_class_name"}) && id.type.empty()) return "diffusion component " + named(id);
   if (id.class_name.empty() && id.type.empty()) {
     if (in.has({"ssm_cfg"})) return "state-space or recurrent network (ssm_cfg)";
     return in.node().items.empty() ? "the config is empty" : "the config names no model_type and no architectures";
@@ -169,7 +176,7 @@ bool refuse_foreign(const FamilyRow& family, Fields& in) {
   for (const ForeignKey& row : kForeignFlags) check(row, boolean_of(in.find({row.key})).value_or(false));
   for (const std::string& type : in.texts("layer_types")) {
     if (type == "full_attention" || type == "sliding_attention" || type == "chunked_attention") continue;
-    if (type == "attention") continue;
+    if (type == "attention" || reads(family, Feature::recurrent) || reads(family, Feature::layers_differ)) continue;
     refuse("layer_types", "layers of type '" + type + "'");
     return true;
   }
@@ -233,7 +240,7 @@ bool ties_embeddings(Fields& outer, Fields& in, bool otherwise) {
 class ConfigReader {
  public:
   ConfigReader(const Node& root, std::string_view origin)
-      : root_(root), problems_(root, origin), outer_(root, problems_, notes_) {
+      : root_(root), origin_(origin), problems_(root, origin), outer_(root, problems_, notes_) {
     problems_.finish();  // not a mapping
   }
 
@@ -242,9 +249,16 @@ class ConfigReader {
     out_.model_type = outer.type;
     out_.architecture_class = outer.class_name;
     read_storage();
-    const Node* text = outer.other ? nullptr : text_part();
+    if (is_pipeline(outer)) {
+      read_components(outer);
+      problems_.finish();
+      return std::move(out_);
+    }
+    const Node* text = outer.other || outer.network ? nullptr : text_part();
     if (text) {
       read_wrapped(outer, *text);
+    } else if (outer.network) {
+      read_network(*outer.network, outer_);
     } else if (outer.family) {
       Fields in = outer_;
       if (outer.type.empty()) in.warn("model.partial_config", "the config names no model_type: it may be cut down");
@@ -260,6 +274,23 @@ class ConfigReader {
   }
 
  private:
+  /// A pipeline written in one piece: its components' configurations stand under their names.
+  [[nodiscard]] static bool is_pipeline(const Identity& id) {
+    return id.type.empty() && id.class_name.ends_with("Pipeline");
+  }
+
+  void read_components(const Identity& id) {
+    out_.network.family = id.class_name;
+    for (std::size_t i = 0; i < root_.items.size(); ++i) {
+      const Node& component = root_.items[i];
+      if (component.kind != Node::Kind::mapping) continue;
+      add_component(out_, root_.keys[i], ConfigReader(component, origin_).read());
+    }
+    if (out_.network.parts.empty() && out_.not_modelled.empty()) {
+      out_.not_modelled.push_back("pipeline " + named(id) + " without components");
+    }
+  }
+
   const Node* text_part() {
     for (const std::string_view key : kTextKeys) {
       const Node* part = root_.find(key);
@@ -284,7 +315,43 @@ class ConfigReader {
     }
     id.top = Top::language_head;  // the wrapper's class puts the head on
     read_decoder(id, in);
-    if (out_.decoder) note_other_parts(outer_, outer, out_.text_part, in);
+    if (!out_.network.decoder) return;
+    if (const WrapperRow* wrapper = row_with(wrapper_families(), &WrapperRow::types, outer.type)) {
+      read_beside(*wrapper);
+    } else {
+      note_other_parts(outer_, outer, out_.text_part, in);
+    }
+  }
+
+  void read_beside(const WrapperRow& wrapper) {
+    Network parts;
+    wrapper.read(outer_, *out_.network.decoder, parts);
+    if (!keep_parts(parts)) return;
+    for (NetworkPart& part : parts.parts) out_.network.parts.push_back(std::move(part));
+  }
+
+  /// Networks that do not generate token by token.
+  void read_network(const NetworkRow& row, Fields in) {
+    Network network;
+    network.family = row.name;
+    row.read(in, network);
+    for (const std::string& key : notes_.missing) {
+      notes_.unreadable.push_back("a network of type '" + std::string(row.name) + "' whose config lacks " + key);
+    }
+    if (!problems_.problems().empty() || !notes_.unreadable.empty() || !keep_parts(network)) return;
+    if (network.decoder && network.decoder->native_format.empty()) network.decoder->native_format = out_.weights_scheme;
+    out_.network = std::move(network);
+  }
+
+  /// Whether all parts can be.
+  bool keep_parts(const Network& network) {
+    for (const NetworkPart& part : network.parts) {
+      for (Problem& p : check_part(part)) {
+        p.place = root_.place;
+        problems_.problem(std::move(p));
+      }
+    }
+    return problems_.problems().empty();
   }
 
   void read_decoder(const Identity& id, Fields& in) {
@@ -310,8 +377,7 @@ class ConfigReader {
     note_prediction_layers(in);
     if (out_.text_part.empty()) note_other_parts(outer_, id, {}, in);
     a.native_format = out_.weights_scheme;
-    out_.decoder_parameters = parameters(tensors_of(a));
-    out_.decoder = std::move(a);
+    out_.network = network_of(std::move(a));
   }
 
   /// The quantization, else the type of the weights.
@@ -340,6 +406,7 @@ class ConfigReader {
   }
 
   const Node& root_;
+  std::string origin_;
   Reader problems_;
   FieldNotes notes_;
   Fields outer_;

@@ -1,10 +1,10 @@
 #pragma once
-/// The table of network families: which `model_type` and class names a config.json may give, and the function that turns the
-/// rest of it into an Architecture. A new family is one file with one function, and one row.
+/// The tables of network families: which `model_type` and class names a config.json may give, and the function that turns the
+/// rest of it into an Architecture or into parts. A new family is one file with one function, and one row.
 
 #include "fields.hpp"
 
-#include <gpuplan/model/architecture.hpp>
+#include <gpuplan/model/network.hpp>
 
 #include <cstdint>
 #include <span>
@@ -15,8 +15,18 @@ namespace gpuplan {
 using ReadFamily = void (*)(Fields& in, Architecture& a);
 
 /// Features that mean another network in a family that does not read them.
-enum class Feature : std::uint8_t { none = 0, experts = 1, latent = 2, experts_and_latent = 3 };
+enum class Feature : std::uint8_t {
+  none = 0,
+  experts = 1,
+  latent = 2,
+  recurrent = 4,      ///< layers with a state
+  layers_differ = 8,  ///< layers of several shapes
+};
+constexpr Feature operator|(Feature one, Feature other) {
+  return static_cast<Feature>(static_cast<unsigned>(one) | static_cast<unsigned>(other));
+}
 
+/// Language models that generate token by token.
 struct FamilyRow {
   std::string_view name;     ///< `Architecture::family`
   std::string_view types;    ///< values of `model_type`, a blank between
@@ -27,6 +37,26 @@ struct FamilyRow {
   bool headless_name_has_head = false;  ///< class `XModel` is the whole language model
 };
 std::span<const FamilyRow> families();
+
+/// Every other network, and components of pipelines: fills `parts`. A class that is not named in full is looked up without
+/// its ending (`Model`, `ForMaskedLM`, …); which head it puts on top is the reader's to say.
+using ReadNetwork = void (*)(Fields& in, Network& out);
+struct NetworkRow {
+  std::string_view name;  ///< `Network::family`
+  std::string_view types;
+  std::string_view classes;
+  ReadNetwork read;
+};
+std::span<const NetworkRow> network_families();
+
+/// What stands beside the text model of a wrapper (`vision_config`, `audio_config`, …): adds its parts to `out`, whose decoder is
+/// read already. Says with `in.not_modelled` what it leaves out.
+using ReadBeside = void (*)(Fields& in, const Architecture& text, Network& out);
+struct WrapperRow {
+  std::string_view types;  ///< `model_type` of the wrapper
+  ReadBeside read;
+};
+std::span<const WrapperRow> wrapper_families();
 
 /// Networks known not to be decoders that we model.
 struct OtherRow {
@@ -39,6 +69,11 @@ std::span<const OtherRow> other_networks();
 /// Whether `word` is one of the words of `list`.
 bool has_word(std::string_view list, std::string_view word);
 
+// Networks that do not generate token by token: text, image-text and speech encoders, encoder-decoders.
+// Diffusion.
+// Vision, recommenders, speech synthesis.
+// What stands beside a text model.
+// Language models.
 void read_baichuan(Fields& in, Architecture& a);
 void read_bloom(Fields& in, Architecture& a);
 void read_chatglm(Fields& in, Architecture& a);

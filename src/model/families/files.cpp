@@ -1,5 +1,6 @@
 #include <gpuplan/model/config.hpp>
 
+#include "pipeline.hpp"
 #include "quantization.hpp"
 
 #include <filesystem>
@@ -13,12 +14,11 @@ namespace {
 // Programs write these files: lists of modules run into hundreds of thousands of names.
 constexpr std::size_t kMostNodes = 2000000;
 constexpr std::string_view kConfigName = "config.json";
+constexpr std::string_view kPipelineName = "model_index.json";
 constexpr std::string_view kQuantizerFiles[] = {"hf_quant_config.json", "quantize_config.json", "quant_config.json"};
 constexpr std::string_view kPointerStart = "version https://git-lfs.github.com/spec/";
 
-Node read_json_file(const std::string& path) {
-  const std::string text = read_text_file(path);
-  const std::string origin = path == "-" ? "<stdin>" : path;
+Node parse_config(const std::string& text, const std::string& origin) {
   if (text.starts_with(kPointerStart)) {
     Problem p;
     p.id = "input.lfs_pointer";
@@ -30,14 +30,14 @@ Node read_json_file(const std::string& path) {
   return parse_json(text, origin, kMostNodes, NonFinite::accepted);
 }
 
+Node read_json(FileSet& files, std::string_view file) { return parse_config(files.text(file), files.origin(file)); }
+
 /// A quantization that only a file beside the config states.
-void read_quantizer_files(const std::filesystem::path& folder, ModelConfig& config) {
+void read_quantizer_files(FileSet& files, ModelConfig& config) {
   for (const std::string_view name : kQuantizerFiles) {
-    const std::filesystem::path path = folder / name;
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) continue;
-    const Node root = read_json_file(path.string());
-    Reader problems(root, path.string());
+    if (!files.has(name)) continue;
+    const Node root = read_json(files, name);
+    Reader problems(root, files.origin(name));
     problems.finish();
     FieldNotes notes;
     const Quantization found = read_quantizer_file(Fields(root, problems, notes), name);
@@ -47,21 +47,52 @@ void read_quantizer_files(const std::filesystem::path& folder, ModelConfig& conf
     config.quantization = found.method;
     config.weights_scheme = found.scheme;
     config.kv_format = found.kv_format;
-    if (config.decoder) config.decoder->native_format = found.scheme;
+    if (config.network.decoder) config.network.decoder->native_format = found.scheme;
     return;
   }
 }
 
+/// `model_index.json` names the components; those with a configuration in a folder of their name have weights.
+ModelConfig read_pipeline(FileSet& files) {
+  const Node index = read_json(files, kPipelineName);
+  Reader problems(index, files.origin(kPipelineName));
+  problems.finish();
+  ModelConfig pipeline;
+  const Node* name = index.find("_class_name");
+  pipeline.architecture_class = name && name->kind == Node::Kind::scalar ? name->scalar : "";
+  pipeline.network.family = pipeline.architecture_class;
+  for (std::size_t i = 0; i < index.items.size(); ++i) {
+    const std::string file = index.keys[i] + "/" + std::string(kConfigName);
+    if (index.items[i].kind != Node::Kind::sequence || !files.has(file)) continue;
+    add_component(pipeline, index.keys[i], read_model_config(read_json(files, file), files.origin(file)));
+  }
+  if (pipeline.network.parts.empty() && pipeline.not_modelled.empty()) {
+    pipeline.not_modelled.push_back("pipeline '" + pipeline.architecture_class +
+                                    "': none of its components has a config.json beside the index");
+  }
+  return pipeline;
+}
+
 }  // namespace
 
+ModelConfig read_model_config(FileSet& files) {
+  if (!files.has(kConfigName) && files.has(kPipelineName)) return read_pipeline(files);
+  ModelConfig config = read_model_config(read_json(files, kConfigName), files.origin(kConfigName));
+  if (config.quantization.empty()) read_quantizer_files(files, config);
+  return config;
+}
+
 ModelConfig read_model_config_file(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  const bool is_folder = path != "-" && std::filesystem::is_directory(path, ignored);
-  const std::filesystem::path file =
-      is_folder ? std::filesystem::path(path) / kConfigName : std::filesystem::path(path);
-  ModelConfig config = read_model_config(read_json_file(file.string()), file.string());
+  if (path != "-" && fs::is_directory(path, ignored)) return read_model_config(*open_folder(path));
+  const fs::path file(path);
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  if (file.filename() == kPipelineName && fs::exists(file, ignored)) return read_pipeline(*open_folder(folder));
+  ModelConfig config = read_model_config(parse_config(read_text_file(path), path == "-" ? "<stdin>" : path),
+                                         path == "-" ? "<stdin>" : path);
   const bool has_neighbours = path != "-" && file.filename() == kConfigName;
-  if (has_neighbours && config.quantization.empty()) read_quantizer_files(file.parent_path(), config);
+  if (has_neighbours && config.quantization.empty()) read_quantizer_files(*open_folder(folder), config);
   return config;
 }
 

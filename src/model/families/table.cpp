@@ -7,7 +7,7 @@ namespace {
 
 constexpr Feature kNone = Feature::none;
 constexpr Feature kExperts = Feature::experts;
-constexpr Feature kBoth = Feature::experts_and_latent;
+constexpr Feature kBoth = Feature::experts | Feature::latent;
 
 // What `tie_word_embeddings` is when a config does not say: the class's own default, else the library's, which is true.
 constexpr FamilyRow kFamilies[] = {

@@ -57,7 +57,7 @@ RecordDocument show_model(const Catalog& catalog, const ModelPreset& preset) {
 
 RecordDocument show_model(const ModelConfig& config, std::string_view path) {
   RecordDocument record{
-      "model", config.decoder && !config.decoder->name.empty() ? config.decoder->name : std::string(path), {}};
+      "model", config.network.decoder && !config.network.decoder->name.empty() ? config.network.decoder->name : std::string(path), {}};
   const auto add = [&](std::string name, const std::string& value) {
     if (!value.empty()) record.fields.push_back({std::move(name), value, "published", std::string(path), {}, {}});
   };
@@ -69,7 +69,7 @@ RecordDocument show_model(const ModelConfig& config, std::string_view path) {
   add("weights_scheme", config.weights_scheme);
   add("kv_format", config.kv_format);
   add("not_modelled", join(config.not_modelled, "; "));
-  if (config.decoder) add_counts(record, *config.decoder);
+  if (config.network.decoder) add_counts(record, *config.network.decoder);
   return record;
 }
 

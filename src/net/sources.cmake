@@ -1,0 +1,11 @@
+set(GPUPLAN_NET_SOURCES
+  answer_cache.cpp
+  curl_library.cpp
+  http.cpp
+  hub.cpp
+  hub_connection.cpp
+  hub_file.cpp
+  hub_settings.cpp
+  transfer.cpp
+  url.cpp
+)
