@@ -5,6 +5,8 @@
 #   gpuplan_facts   the part of src/catalog that turns YAML into typed records; the generator below uses it too
 #   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
 #   fit             fits the constants of data/engines.yaml to data/measured; by hand, not part of a build
+#   accuracy        how far counted weights are from published sizes; by hand, not part of a build
+#   training_accuracy  the same for the memory of training jobs
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
 
@@ -92,6 +94,20 @@ if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/fit.cpp")
   add_executable(fit EXCLUDE_FROM_ALL tools/fit.cpp)
   gpuplan_configure(fit)
   target_link_libraries(fit PRIVATE gpuplan::gpuplan)
+endif()
+
+if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/accuracy.cpp")
+  # Run by hand: accuracy data/measured/weights.csv
+  add_executable(accuracy EXCLUDE_FROM_ALL tools/accuracy.cpp)
+  gpuplan_configure(accuracy)
+  target_link_libraries(accuracy PRIVATE gpuplan::gpuplan)
+endif()
+
+if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/training_accuracy.cpp")
+  # Run by hand: training_accuracy data/measured/training.csv
+  add_executable(training_accuracy EXCLUDE_FROM_ALL tools/training_accuracy.cpp)
+  gpuplan_configure(training_accuracy)
+  target_link_libraries(training_accuracy PRIVATE gpuplan::gpuplan)
 endif()
 
 if(GPUPLAN_CLI_SOURCES)

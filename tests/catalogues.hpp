@@ -4,6 +4,7 @@
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 
 #include "support.hpp"
 
@@ -44,10 +45,15 @@ inline const Offer& offer(const Provider& provider, std::string_view id) {
   }
   throw std::runtime_error("no such offer: " + std::string(id));
 }
-inline const Scheme& scheme(std::string_view name) { return *parse_scheme(name).value.value(); }
+inline Scheme scheme(std::string_view name) { return parse_scheme(name).value.value(); }
 
 inline ServedModel served(const Architecture& architecture, std::string_view weights, std::string_view kv = "bf16") {
-  return {architecture, &scheme(weights), parse_kv_format(kv).value.value(), tensors_of(architecture), std::nullopt};
+  ServedModel model;
+  model.architecture = architecture;
+  model.kv = parse_kv_format(kv).value.value();
+  model.tensors = tensors_of(architecture);
+  model.scheme = resolve_scheme(scheme(weights), architecture, model.tensors);
+  return model;
 }
 inline ServedModel served(std::string_view model, std::string_view weights) {
   return served(architecture_of(preset(model)), weights);

@@ -89,6 +89,9 @@ const Link* Catalog::find_link(std::string_view name) const { return look_up(lin
 const NodeDesign* Catalog::find_node(std::string_view name) const { return find(view_.nodes, name); }
 const ModelPreset* Catalog::find_model(std::string_view name) const { return find(view_.models, name); }
 const Engine* Catalog::find_engine(std::string_view name) const { return find(view_.engines, name); }
+const TrainingFramework* Catalog::find_training_framework(std::string_view name) const {
+  return find(view_.training_frameworks, name);
+}
 const Provider* Catalog::find_provider(std::string_view name) const {
   if (const Provider* provider = find(view_.providers, name)) return provider;
   const std::string key = lookup_key(name);
@@ -129,6 +132,9 @@ std::string Catalog::nearest_accelerator(std::string_view name) const {
 }
 std::string Catalog::nearest_model(std::string_view name) const { return nearest(view_.models, name); }
 std::string Catalog::nearest_engine(std::string_view name) const { return nearest(view_.engines, name); }
+std::string Catalog::nearest_training_framework(std::string_view name) const {
+  return nearest(view_.training_frameworks, name);
+}
 std::string Catalog::nearest_provider(std::string_view name) const { return nearest(view_.providers, name); }
 std::string Catalog::nearest_currency(std::string_view name) const {
   std::vector<std::string_view> candidates;

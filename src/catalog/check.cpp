@@ -73,6 +73,7 @@ class Checker {
     unique_names(dataset_.nodes, "node");
     unique_names(dataset_.models, "model");
     unique_names(dataset_.engines, "engine");
+    unique_names(dataset_.training_frameworks, "training framework");
     unique_names(dataset_.providers, "provider");
     for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
@@ -80,6 +81,7 @@ class Checker {
     for (const NodeDesign& node : dataset_.nodes) check(node);
     for (const ModelPreset& model : dataset_.models) check(model);
     for (const Engine& engine : dataset_.engines) check(engine);
+    for (const TrainingFramework& framework : dataset_.training_frameworks) check(framework);
     for (const Provider& provider : dataset_.providers) check(provider);
     std::vector<Problem> problems;
     for (const Reader& reader : readers_)
@@ -182,6 +184,13 @@ class Checker {
       if (low > 0 && low <= 1 && interval.high.or_else(1) >= 1) continue;
       report(engine, "intervals",
              "engine " + quoted(engine.name) + " has no interval around the estimate for " + quoted(interval.regime));
+    }
+  }
+  void check(const TrainingFramework& framework) {
+    const double share = framework.fragmentation.or_else(0);
+    if (framework.fragmentation_low.or_else(share) > share || framework.fragmentation_high.or_else(share) < share) {
+      report(framework, "fragmentation_low",
+             "training framework " + quoted(framework.name) + " has a fragmentation outside its own range");
     }
   }
   // Parameters must stay countable in 64 bits.

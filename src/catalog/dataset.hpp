@@ -37,6 +37,7 @@ class Dataset {
   std::vector<NodeDesign> nodes;
   std::vector<ModelPreset> models;
   std::vector<Engine> engines;
+  std::vector<TrainingFramework> training_frameworks;
   std::vector<Provider> providers;
   std::vector<CurrencyRate> currencies;
   std::vector<Source> sources;

@@ -191,6 +191,8 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsCount>("parameters", r.parameters);
   v.template fact<AsCount>("active_parameters", r.active_parameters);
   v.text("native_format", r.native_format);
+  v.text("config", r.config);
+  v.texts("config_from_memory", r.config_from_memory);
   v.text("notes", r.notes);
   v.marks(r.marks);
   v.source(r.source);
@@ -244,6 +246,44 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsMicroseconds>("request_us", r.request, Mark::derived);
   v.nested("formats", r.formats);
   v.nested("intervals", r.intervals);
+  v.text("notes", r.notes);
+  v.marks(r.marks);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<TrainingFramework> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.text("version", r.version);
+  v.template fact<AsNumber>("gradient_bytes", r.gradient_bytes);
+  v.flag("keeps_gradients", r.keeps_gradients);
+  v.template fact<AsNumber>("update_bytes", r.update_bytes);
+  v.template fact<AsNumber>("bucket_parameters", r.bucket_parameters);
+  v.template fact<AsCount>("buckets", r.buckets);
+  v.template fact<AsNumber>("live_parameters", r.live_parameters);
+  v.template fact<AsCount>("gathered_layers", r.gathered_layers);
+  v.flag("loads_whole", r.loads_whole);
+  v.flag("unties_embeddings", r.unties_embeddings);
+  v.flag("norms_in_fp32", r.norms_in_fp32);
+  v.flag("fused_activation", r.fused_activation);
+  v.flag("expands_kv", r.expands_kv);
+  v.flag("copies_attention", r.copies_attention);
+  v.flag("fused_qkv", r.fused_qkv);
+  v.flag("quantized_keep_inputs", r.quantized_keep_inputs);
+  v.flag("quantizes_head", r.quantizes_head);
+  v.flag("adapter_dropout", r.adapter_dropout);
+  v.text("cross_entropy", r.cross_entropy);
+  v.text("sharding", r.sharding);
+  v.flag("reports_first_stage", r.reports_first_stage);
+  v.text("recompute", r.recompute);
+  v.template fact<AsGib>("context_gib", r.context);
+  v.template fact<AsGib>("communicator_gib", r.communicator);
+  v.template fact<AsGib>("workspace_gib", r.workspace);
+  v.template fact<AsNumber>("fragmentation", r.fragmentation, Mark::derived);
+  v.template fact<AsNumber>("fragmentation_low", r.fragmentation_low, Mark::derived);
+  v.template fact<AsNumber>("fragmentation_high", r.fragmentation_high, Mark::derived);
   v.text("notes", r.notes);
   v.marks(r.marks);
   v.source(r.source);
@@ -379,6 +419,8 @@ template <>
 inline constexpr std::string_view list_key<ModelPreset> = "models";
 template <>
 inline constexpr std::string_view list_key<Engine> = "engines";
+template <>
+inline constexpr std::string_view list_key<TrainingFramework> = "training_frameworks";
 template <>
 inline constexpr std::string_view list_key<Provider> = "providers";
 template <>

@@ -7,9 +7,45 @@ constexpr std::string_view kEstimateFlags[] = {
     "model", "job",   "dtype",    "kv-dtype", "context", "input",   "output",      "concurrency", "engine",
     "gpu",   "count", "provider", "contract", "region",  "country", "currency",    "vat",         "as-of",
     "sort",  "top",   "format",   "explain",  "assert",  "file",    "output-file", "catalog",     "help"};
-constexpr std::string_view kMemoryFlags[] = {
-    "model", "job", "dtype",  "kv-dtype", "context", "input", "output",      "concurrency", "engine", "gpu",
-    "count", "top", "format", "explain",  "assert",  "file",  "output-file", "catalog",     "help"};
+constexpr std::string_view kMemoryFlags[] = {"model",
+                                             "job",
+                                             "train",
+                                             "seq",
+                                             "micro-batch",
+                                             "grad-accum",
+                                             "optimizer",
+                                             "precision",
+                                             "zero",
+                                             "recompute",
+                                             "lora-rank",
+                                             "lora-targets",
+                                             "tp",
+                                             "pp",
+                                             "vpp",
+                                             "cp",
+                                             "ep",
+                                             "sequence-parallel",
+                                             "flash-attention",
+                                             "cross-entropy",
+                                             "offload",
+                                             "framework",
+                                             "dtype",
+                                             "kv-dtype",
+                                             "context",
+                                             "input",
+                                             "output",
+                                             "concurrency",
+                                             "engine",
+                                             "gpu",
+                                             "count",
+                                             "top",
+                                             "format",
+                                             "explain",
+                                             "assert",
+                                             "file",
+                                             "output-file",
+                                             "catalog",
+                                             "help"};
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
 constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region",      "country", "currency",
@@ -22,8 +58,10 @@ constexpr std::string_view kEstimateExamples[] = {
     "gpuplan estimate --model llama-70b --dtype int4",
     "gpuplan estimate --model qwen3-32b --dtype fp8 --concurrency 64 --country RU --currency RUB --vat include",
     "gpuplan estimate -f examples/chat.yaml --format json --assert 'best.cost.per_hour<=10'"};
-constexpr std::string_view kMemoryExamples[] = {"gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
-                                                "gpuplan memory --model deepseek-v3 --gpu H200 --explain"};
+constexpr std::string_view kMemoryExamples[] = {
+    "gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
+    "gpuplan memory --model deepseek-v3 --gpu H200 --explain",
+    "gpuplan memory --model llama-2-7b --train qlora --gpu RTX4090 --seq 2048"};
 constexpr std::string_view kGpuExamples[] = {"gpuplan gpus --gpu H100", "gpuplan gpus show L40S"};
 constexpr std::string_view kModelExamples[] = {"gpuplan models qwen3", "gpuplan models show llama-70b"};
 constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --country RU --currency RUB --vat include"};
@@ -38,7 +76,8 @@ constexpr Command kCommands[] = {
      kEstimateFlags, "", kEstimateExamples, run_estimate},
     {"memory", "the footprint of a model on one device of each accelerator, term by term",
      "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests "
-     "fit at once.",
+     "fit at once. With --train the job is training or fine-tuning: the fullest phase and pipeline stage, the largest "
+     "micro-batch, the longest sequence, and what would make it fit on fewer.",
      kMemoryFlags, "", kMemoryExamples, run_memory},
     {"gpus", "list accelerators, or show one with the source of each fact", "", kGpuFlags, "[TEXT | show NAME]",
      kGpuExamples, run_gpus},

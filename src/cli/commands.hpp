@@ -3,6 +3,7 @@
 
 #include "options.hpp"
 
+#include <gpuplan/net/hub.hpp>
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/report/document.hpp>
 
@@ -21,6 +22,7 @@ struct Environment {
   bool color = false;
   int width = 100;      ///< of prose
   int table_width = 0;  ///< of tables; 0: no limit
+  Variables variable;   ///< other environment variables
 };
 
 // The outcome of a command: a document and the exit status that goes with it.

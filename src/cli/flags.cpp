@@ -94,10 +94,16 @@ constexpr std::array<std::pair<std::string_view, VatHandling>, 2> kVat = {
 
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
+constexpr std::string_view kTraining = "a training job";
 constexpr std::string_view kChoice = "what may be used";
 constexpr std::string_view kAnswer = "the answer";
 constexpr std::string_view kFiles = "files";
 constexpr std::string_view kProgram = "the program";
+
+TrainingSpec& of_training(Options& o, std::string_view flag) {
+  o.said_of_training.emplace_back(flag);
+  return o.training;
+}
 
 constexpr Flag kFlags[] = {
     {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
@@ -137,6 +143,89 @@ constexpr Flag kFlags[] = {
     {"engine", 0, "NAME", "the inference engine", "vllm", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
+     }},
+    {"train", 0, "METHOD", "a training job: pretrain, full, lora, qlora, dora, qdora", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_training_method(t), [&](TrainingMethod v) { o.train = v; });
+     }},
+    {"seq", 0, "TOKENS", "length of the training sequences", "4096", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "seq").sequence = v; });
+     }},
+    {"micro-batch", 0, "N", "sequences a device works on at once", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "micro-batch").micro_batch = v; });
+     }},
+    {"grad-accum", 0, "N", "micro-batches a step and replica", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "grad-accum").grad_accum = v; });
+     }},
+    {"optimizer", 0, "NAME", "adamw, adamw-8bit, adamw-paged, adamw-8bit-paged, adafactor, lion, lion-8bit, sgd, sgd-momentum, muon", "adamw", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_optimizer(t), [&](Optimizer v) { of_training(o, "optimizer").optimizer = std::move(v); });
+     }},
+    {"precision", 0, "NAME", "fp32, bf16-mixed, fp16-mixed, bf16 (all in 16 bit), fp8", "bf16-mixed", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_training_precision(t), [&](TrainingPrecision v) { of_training(o, "precision").precision = std::move(v); });
+     }},
+    {"zero", 0, "STAGE", "what data-parallel devices divide: 0, 1, 2, 3, fsdp, fsdp-grad, hsdp", "as the framework, else fsdp", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_state_sharding(t), [&](StateSharding v) { of_training(o, "zero").sharding = std::move(v); });
+     }},
+    {"recompute", 0, "WHAT", "what the backward pass computes again: none, selective (attention scores), full", "as the framework does", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_recompute(t), [&](Recompute v) { of_training(o, "recompute").recompute = std::move(v); });
+     }},
+    {"lora-rank", 0, "N", "rank of the adapters", "16", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "lora-rank").lora_rank = v; });
+     }},
+    {"lora-targets", 0, "NAME[,…]", "products with adapters: q, k, v, o, gate, up, down, experts, head, attention, mlp, all", "all", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_lora_targets(t), [&](std::vector<LoraTarget> v) { of_training(o, "lora-targets").lora_targets = std::move(v); });
+     }},
+    {"tp", 0, "N", "tensor-parallel devices", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "tp").tp = v; });
+     }},
+    {"pp", 0, "N", "pipeline stages", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "pp").pp = v; });
+     }},
+    {"vpp", 0, "N", "chunks a pipeline stage has in the interleaved schedule", "1, which is 1F1B", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "vpp").vpp = v; });
+     }},
+    {"cp", 0, "N", "context-parallel devices, which divide each sequence", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "cp").cp = v; });
+     }},
+    {"ep", 0, "N", "devices that the experts are divided among", "1", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "ep").ep = v; });
+     }},
+    {"sequence-parallel", 0, "YES|NO", "tensor-parallel devices divide norms and residuals too", "no", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_training(o, "sequence-parallel").sequence_parallel = std::move(v); });
+     }},
+    {"flash-attention", 0, "YES|NO", "attention without stored scores", "yes", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_training(o, "flash-attention").flash_attention = std::move(v); });
+     }},
+    {"cross-entropy", 0, "HOW", "how the loss is computed: plain, chunked, fused", "as the framework does", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_cross_entropy(t), [&](CrossEntropy v) { of_training(o, "cross-entropy").cross_entropy = std::move(v); });
+     }},
+    {"offload", 0, "WHAT", "what lives in host memory or on NVMe: none, optimizer, all", "none", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_training_offload(t), [&](TrainingOffload v) { of_training(o, "offload").offload = std::move(v); });
+     }},
+    {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, megatron-lm, …", "pytorch", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) {
+         (void)of_training(o, "framework");
+         said(o.framework, v);
+       });
      }},
     {"gpu", 0, "NAME[,…]", "only these accelerators; a family's name selects all its members", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},

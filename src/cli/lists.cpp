@@ -58,15 +58,9 @@ Outcome run_models(const Options& options, const Environment& environment) {
   const Catalog catalog = load_layers(options, environment, outcome.notices);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
-    if (const ModelPreset* preset = catalog.find_model(name)) {
-      outcome.document = show_model(catalog, *preset);
-    } else if (names_a_path(name)) {
-      const ModelConfig config = read_model_config_file(name);
-      for (const Problem& warning : config.warnings) outcome.notices.push_back(warning.message);
-      outcome.document = show_model(config, name);
-    } else {
-      unknown("model", name, catalog.nearest_model(name));
-    }
+    const ResolvedModel model = resolve_model(catalog, name, hub_access(environment));
+    for (const Warning& warning : model.identity.warnings) outcome.notices.push_back(warning.message);
+    outcome.document = show_model(catalog, model);
   } else {
     outcome.document = list_models(catalog, filter_of(catalog, options, outcome));
   }

@@ -50,6 +50,7 @@ Environment environment_of_process() {
   if (::localtime_r(&now, &local)) environment.today = {local.tm_year + 1900, local.tm_mon + 1, local.tm_mday};
   environment.home = variable("HOME");
   environment.config_home = variable("XDG_CONFIG_HOME");
+  environment.variable = [](const std::string& name) { return variable(name.c_str()); };
   environment.color = ::isatty(STDOUT_FILENO) && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   if (const int columns = terminal_columns(); columns > 0) environment.width = environment.table_width = columns;
   return environment;

@@ -3,6 +3,7 @@
 
 #include <gpuplan/cost/offer_cost.hpp>
 #include <gpuplan/job/job.hpp>
+#include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
 
 #include <optional>
@@ -15,6 +16,10 @@ enum class Format : std::uint8_t { table, json, csv };
 
 struct Options {
   JobSpec job;
+  std::optional<TrainingMethod> train;
+  TrainingSpec training;
+  Setting<std::string> framework{"pytorch", true};
+  std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
   std::vector<std::string> providers;

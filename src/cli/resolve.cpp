@@ -1,5 +1,7 @@
 #include "resolve.hpp"
 
+#include "output.hpp"
+
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
@@ -119,13 +121,37 @@ std::string_view select_currency(const Catalog& catalog, const Options& options,
   return {};
 }
 
+// Over the last one on a terminal; a log gets a line each.
+void tell_progress(const HttpProgress& progress) {
+  std::string line = "gpuplan: " + progress.what;
+  if (progress.waiting) {
+    line += ": the server asks to wait " + format_seconds(*progress.waiting);
+  } else if (progress.total > 0) {
+    line += ": " + format_bytes(bytes(static_cast<double>(progress.received))) + " of " +
+            format_bytes(bytes(static_cast<double>(progress.total)));
+  } else {
+    line += ": waiting for an answer";
+  }
+  write_error(line + "\n");
+}
+
 }  // namespace
+
+HubAccess hub_access(const Environment& environment) {
+  return [variable = environment.variable] {
+    HubSettings settings = hub_settings_from(variable ? variable : [](const std::string&) { return std::string(); });
+    settings.notice = [](const std::string& notice) { write_error("gpuplan: " + notice + "\n"); };
+    settings.http.progress = tell_progress;
+    return settings;
+  };
+}
 
 EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
                                 Prices prices, std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   EstimateRequest request;
   request.job = options.job;
+  request.hub = hub_access(environment);
   if (JobSpec& job = request.job; job.context.is_default) {
     job.context.value = std::max(job.context.value, job.input.value + job.output.value);
   }
@@ -141,6 +167,27 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.vat = options.vat;
   request.as_of = options.as_of.value_or(environment.today);
   request.sort = options.sort;
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return request;
+}
+
+TrainingRequest resolve_training(const Catalog& catalog, const Options& options, const Environment& environment,
+                                 TrainingMethod method, std::vector<std::string>& notices) {
+  std::vector<Problem> problems;
+  TrainingRequest request;
+  request.job = options.job;
+  request.training = options.training;
+  request.training.method = method;
+  const auto said = [&](std::string_view flag) {
+    return std::find(options.said_of_training.begin(), options.said_of_training.end(), flag) !=
+           options.said_of_training.end();
+  };
+  request.sharding_is_default = !said("zero");
+  request.dtype_is_default = options.job.dtype.is_default;
+  request.framework = options.framework.value;
+  request.hub = hub_access(environment);
+  request.accelerators = select_gpus(catalog, options, problems, notices);
+  request.count = options.count;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;
 }

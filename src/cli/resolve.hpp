@@ -15,6 +15,11 @@ enum class Prices : std::uint8_t { unused, used };
 // Throws InputError with every unknown name. Families that were taken for their members are told in `notices`.
 EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
                                 Prices prices, std::vector<std::string>& notices);
+// The same for a training job.
+TrainingRequest resolve_training(const Catalog& catalog, const Options& options, const Environment& environment,
+                                 TrainingMethod method, std::vector<std::string>& notices);
+// The Hub as the environment describes it; what takes long is told on standard error as it goes.
+HubAccess hub_access(const Environment& environment);
 ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
                           std::vector<std::string>& notices);
 

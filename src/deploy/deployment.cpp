@@ -25,9 +25,11 @@ bool is_below(const Accelerator& accelerator, std::string_view least) {
 
 }  // namespace
 
-Bytes weights_of(const ServedModel& model) {
-  return model.stored ? *model.stored : weights_bytes(model.tensors, *model.scheme);
+Bytes counted_weights(const ServedModel& model) {
+  return weights_bytes(model.tensors, model.scheme) + weights_bytes(model.beside, model.scheme);
 }
+
+Bytes weights_of(const ServedModel& model) { return model.stored ? *model.stored : counted_weights(model); }
 
 std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& accelerator, const Scheme& scheme) {
   const std::string name(engine.name);
@@ -42,15 +44,15 @@ std::optional<Rejection> check_engine(const Engine& engine, const Accelerator& a
   }
   bool any_row = false;
   for (const EngineFormat& format : engine.formats) {
-    if (lookup_key(format.format) != lookup_key(scheme.name)) continue;
+    if (lookup_key(format.format) != lookup_key(scheme.kernel)) continue;
     any_row = true;
     if (contains(format.vendors, accelerator.vendor) && !is_below(accelerator, format.compute_capability))
       return std::nullopt;
   }
   return Rejection{"engine.format",
-                   any_row ? std::string(scheme.name) + " kernels on " + std::string(accelerator.vendor) + " " +
+                   any_row ? scheme.name + " kernels on " + std::string(accelerator.vendor) + " " +
                                  std::string(accelerator.compute_capability)
-                           : std::string(scheme.name) + " in " + name,
+                           : scheme.name + " in " + name,
                    "none", "another --dtype"};
 }
 

@@ -1,3 +1,4 @@
 set(GPUPLAN_JOB_SOURCES
   job.cpp
+  training.cpp
 )

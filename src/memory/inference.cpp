@@ -29,7 +29,7 @@ Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
   Bytes embedding;
   Bytes head;
   for (const TensorGroup& tensor : model.tensors) {
-    const Bytes whole = as_double(tensor.count) * stored_bytes(storage_of(tensor, *model.scheme),
+    const Bytes whole = as_double(tensor.count) * stored_bytes(storage_of(tensor, model.scheme),
                                                                as_double(tensor.rows), as_double(tensor.columns));
     const Bytes held = whole * shard_share(tensor, model.architecture, in.layout.tp);
     if (tensor.layers > 0) {
@@ -42,6 +42,12 @@ Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
       ends += held;
     }
   }
+  // What images or sound go through stands before the first layer.
+  for (const TensorGroup& tensor : model.beside) {
+    embedding += as_double(tensor.count) *
+                 stored_bytes(storage_of(tensor, model.scheme), as_double(tensor.rows), as_double(tensor.columns)) *
+                 shard_share(tensor, model.architecture, in.layout.tp);
+  }
   const double share = stage_share(model.architecture.layers, in.layout.pp);
   if (in.layout.pp == 1) {
     ends += embedding + head;
@@ -49,7 +55,7 @@ Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
     ends += std::max(embedding, model.architecture.tied_embeddings ? embedding : head);
   }
   // Files that hold more or less than the tensor list says hold it where the list has its bytes, for want of better.
-  const double files = model.stored ? *model.stored / weights_bytes(model.tensors, *model.scheme) : 1;
+  const double files = model.stored ? *model.stored / counted_weights(model) : 1;
   const Bytes total = (layers * share + ends) * files;
   if (why) {
     why->term("memory.weights", total, "(layers * stage_share + ends) * files",

@@ -212,6 +212,7 @@ std::vector<MixerGroup> mixers_of(const Architecture& a) {
 std::vector<MlpGroup> mlps_of(const Architecture& a) {
   if (!a.mlps.empty()) return a.mlps;
   std::vector<MlpGroup> groups;
+  if (!a.mixers.empty() && a.intermediate == 0 && !a.has_experts()) return groups;  // mixers alone
   if (a.plain_layers() > 0) {
     Mlp plain;
     plain.intermediate = a.intermediate;

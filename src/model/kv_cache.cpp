@@ -8,12 +8,12 @@ namespace gpuplan {
 
 double kv_elements_per_layer_token(const Attention& t, std::int64_t tensor_parallel) {
   GPUPLAN_ASSERT(tensor_parallel >= 1, "a tensor-parallel group has at least one rank");
-  if (t.heads == 0) return 0;
+  if (t.heads == 0 || t.shares_cache) return 0;
   const double index = static_cast<double>(t.index_heads > 0 ? t.index_dim : 0);
   if (t.has_latent_attention())
     return static_cast<double>(t.kv_lora_rank + t.qk_rope_head_dim) + index;  // on every rank
   const double heads = std::ceil(static_cast<double>(t.kv_heads) / static_cast<double>(tensor_parallel));
-  return heads * static_cast<double>(t.head_dim + (t.value_is_key ? 0 : t.value_dim())) + index;
+  return heads * static_cast<double>(t.head_dim + t.value_dim()) + index;
 }
 
 Bytes kv_bytes_per_token(const Architecture& a, Bytes element) {

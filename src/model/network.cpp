@@ -28,7 +28,7 @@ NetworkPart language_model_part(const Architecture& decoder) {
   }
   if (decoder.tied_embeddings) {  // the table is the head too
     for (TensorGroup& tensor : part.tensors) {
-      if (tensor.role == TensorRole::embedding) tensor.uses = 1;
+      if (tensor.name == "embedding") tensor.uses = 1;
     }
   }
   for (const MixerGroup& group : mixers_of(decoder)) {
@@ -38,7 +38,7 @@ NetworkPart language_model_part(const Architecture& decoder) {
     attention.layers = group.layers;
     attention.heads = t.heads;
     attention.head_dim = (t.qk_dim() + t.value_dim()) / 2;
-    attention.keys = as_double(std::max(t.window, t.selected_tokens));
+    attention.window = as_double(std::max(t.window, t.selected_tokens));
     part.attention.push_back(attention);
   }
   return part;
@@ -78,7 +78,8 @@ Flop flops_of(const NetworkPart& part, double length) {
     if (table ? tensor.columns > 1 : tensor.multiplies()) total += 2 * as_double(tensor.elements()) * tensor.uses;
   }
   for (const PartAttention& a : part.attention) {
-    const double keys = a.keys > 0 ? (part.item == "token" ? std::min(a.keys, length) : a.keys) : length;
+    const double text = a.window > 0 ? std::min(a.window, length) : length;
+    const double keys = a.keys > 0 ? a.keys : text;
     total += 4 * as_double(a.layers * a.heads * a.head_dim) * a.queries * keys;
   }
   return flop(total);

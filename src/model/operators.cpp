@@ -11,6 +11,8 @@
 namespace gpuplan {
 namespace {
 
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
 /// Everything the operators share: sizes as doubles, the share of one rank, widths and arithmetics.
 struct Step {
   const Architecture& a;
@@ -23,10 +25,11 @@ struct Step {
   [[nodiscard]] double hidden() const { return static_cast<double>(a.hidden); }
   [[nodiscard]] double share() const { return 1.0 / static_cast<double>(ranks); }
   /// Activations are in 16 bit unless the weights are in 32.
-  [[nodiscard]] Bytes activation() const { return bytes(scheme.arithmetic == Arithmetic::fp32 ? 4 : 2); }
+  [[nodiscard]] Bytes activation() const { return bytes(scheme.linear.bits > 16 ? 4 : 2); }
   /// The arithmetic of what a scheme leaves alone: attention, router, head.
   [[nodiscard]] Arithmetic plain() const {
-    const bool full_or_half = scheme.arithmetic == Arithmetic::fp32 || scheme.arithmetic == Arithmetic::fp16;
+    const bool full_or_half = scheme.arithmetic == Arithmetic::fp32 || scheme.arithmetic == Arithmetic::tf32 ||
+                              scheme.arithmetic == Arithmetic::fp16;
     return full_or_half ? scheme.arithmetic : Arithmetic::bf16;
   }
 };
@@ -102,11 +105,22 @@ class OperatorList {
   std::vector<Operator> list_;
 };
 
-/// Whether the scheme quantizes linears that are no experts.
-bool quantizes_linears(const Step& s) { return !s.scheme.experts_only; }
-const Storage& linear_storage(const Step& s) { return s.scheme.experts_only ? s.scheme.rest : s.scheme.linear; }
+/// Storage of linears that are no experts, and whether it is quantized.
+/// @param group  in the tensor list; empty: as most
+const Storage& linear_storage(const Step& s, std::string_view group = {}) {
+  return storage_of(group, s.scheme.linear, s.scheme);
+}
+bool quantizes_linears(const Step& s, std::string_view group = {}) { return linear_storage(s, group).is_quantized(); }
 
-Bytes linear_weights(const Step& s, double out, double in) { return stored_bytes(linear_storage(s), out, in); }
+Bytes linear_weights(const Step& s, double out, double in, std::string_view group = {}) {
+  return stored_bytes(linear_storage(s, group), out, in);
+}
+/// A matrix of a layer that the tensor list has without the layer.
+const Storage& layer_storage(const Step& s, const TensorGroup& tensor) {
+  const Storage& otherwise = storage_of(tensor, s.scheme);
+  if (s.scheme.groups.empty()) return otherwise;
+  return storage_of("layers.*." + tensor.name, otherwise, s.scheme);
+}
 Bytes rest_weights(const Step& s, double out, double in) { return stored_bytes(s.scheme.rest, out, in); }
 
 void add_embedding(const Step& s, OperatorList& out) {
@@ -120,17 +134,30 @@ void add_embedding(const Step& s, OperatorList& out) {
 void add_norms(const Step& s, OperatorList& out) {
   const double weights = s.a.norm == NormKind::layer ? 2 * s.hidden() : s.hidden();
   const Bytes weight_bytes = rest_weights(s, weights, 1);
-  out.memory("norm", static_cast<double>(s.a.layers * s.a.norms_per_layer), 4 * s.tokens() * s.hidden(), weight_bytes);
+  double count = as_double(s.a.layers * s.a.norms_per_layer);
+  for (const TensorGroup& other : s.a.others) {  // those that not every layer has
+    if (other.role == TensorRole::norm && other.layers > 0 && other.rows == s.a.hidden) count += as_double(other.count);
+  }
+  out.memory("norm", count, 4 * s.tokens() * s.hidden(), weight_bytes);
+}
+
+/// Queries, keys and values may be stored in different ways.
+Bytes qkv_weights(const Step& s, double queries, double keys, double values) {
+  if (s.scheme.groups.empty()) return linear_weights(s, queries + keys + values, s.hidden());
+  return linear_weights(s, queries, s.hidden(), "layers.*.attention.q") +
+         linear_weights(s, keys, s.hidden(), "layers.*.attention.k") +
+         linear_weights(s, values, s.hidden(), "layers.*.attention.v");
 }
 
 void add_grouped_projection(const AttentionStep& s, OperatorList& out) {
-  const double gate = s.t.output_gate ? s.heads() * s.value_dim() : 0;
-  const double values = s.t.value_is_key ? 0 : s.kv_heads() * s.value_dim();
-  const double width = s.heads() * s.qk_dim() + gate + s.kv_heads() * s.qk_dim() + values;
+  const double gate = (s.t.output_gate ? s.heads() * s.value_dim() : 0) + (s.t.head_gate ? s.heads() : 0);
+  const double keys = s.t.shares_cache ? 0 : s.kv_heads() * s.qk_dim();
+  const double values = s.t.shares_cache || s.t.value_is_key ? 0 : s.kv_heads() * s.value_dim();
+  const double width = s.heads() * s.qk_dim() + gate + keys + values;
   Product p{.id = "attention.qkv", .count = s.layers, .rows = s.tokens(), .in = s.hidden(), .out = width};
-  p.weights = linear_weights(s, width, s.hidden());
+  p.weights = qkv_weights(s, width - keys - values, keys, values);
   if (s.t.qkv_bias) p.weights += rest_weights(s, width, 1);
-  p.quantized = quantizes_linears(s);
+  p.quantized = quantizes_linears(s, "layers.*.attention.q");
   out.gemm(p);
   if (s.t.qk_norm != QkNorm::none) {
     out.memory("attention.qk_norm", s.layers, 2 * s.tokens() * (s.heads() + s.kv_heads()) * s.qk_dim());
@@ -143,25 +170,28 @@ void add_grouped_projection(const AttentionStep& s, OperatorList& out) {
 void add_latent_projection(const AttentionStep& s, OperatorList& out) {
   const double q_width = s.heads() * s.qk_dim();
   const double q_rank = static_cast<double>(s.t.q_lora_rank);
-  const double direct = q_rank > 0 ? 0 : q_width;
+  const double gate = s.t.output_gate ? s.heads() * s.value_dim() : 0;
+  const double direct = (q_rank > 0 ? 0 : q_width) + gate;
   const double down = q_rank + s.rank() + s.rope();
   Product p{.id = "attention.qkv_a", .count = s.layers, .rows = s.tokens(), .in = s.hidden(), .out = down + direct};
-  p.weights = linear_weights(s, down + direct, s.hidden());
-  p.quantized = quantizes_linears(s);
+  p.weights = linear_weights(s, down + direct, s.hidden(), "layers.*.attention.kv_a");
+  p.quantized = quantizes_linears(s, "layers.*.attention.kv_a");
   out.gemm(p);
   out.memory("attention.latent_norm", s.layers, 2 * s.tokens() * (q_rank + s.rank()));
   if (q_rank > 0) {
     p.id = "attention.q_b";
     p.in = q_rank;
     p.out = q_width;
-    p.weights = linear_weights(s, q_width, q_rank);
+    p.weights = linear_weights(s, q_width, q_rank, "layers.*.attention.q_b");
+    p.quantized = quantizes_linears(s, "layers.*.attention.q_b");
     out.gemm(p);
   }
   p.id = "attention.kv_b";
   p.rows = s.absorbed() ? s.tokens() : s.shape.sequences * (s.shape.context_tokens + s.shape.new_tokens);
   p.in = s.rank();
   p.out = s.heads() * (static_cast<double>(s.t.qk_nope_head_dim) + s.value_dim());
-  p.weights = linear_weights(s, p.out, p.in);
+  p.weights = linear_weights(s, p.out, p.in, "layers.*.attention.kv_b");
+  p.quantized = quantizes_linears(s, "layers.*.attention.kv_b");
   p.kernels = s.absorbed() ? 2 : 1;
   out.gemm(p);
 }
@@ -179,6 +209,14 @@ void add_rotary(const AttentionStep& s, OperatorList& out) {
 double attended_pairs(double context, double fresh, double window) {
   const double growing = std::clamp(window - context, 0.0, fresh);  // new tokens whose view is not yet cut
   return growing * context + growing * (growing + 1) / 2 + (fresh - growing) * window;
+}
+
+/// What attention reads of a token: its keys and values, whichever layer cached them, and not the indexer's key.
+double attended_elements(const AttentionStep& s) {
+  Attention read = s.t;
+  read.shares_cache = false;
+  read.index_heads = 0;
+  return kv_elements_per_layer_token(read, s.ranks);
 }
 
 void add_attention_core(const AttentionStep& s, OperatorList& out, std::string_view id, double count, double window) {
@@ -200,7 +238,7 @@ void add_attention_core(const AttentionStep& s, OperatorList& out, std::string_v
     op.bytes = s.tokens() * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation();
     op.bytes += s.t.has_latent_attention()  // expanded for this prefill, in 16 bit
                     ? read_tokens * s.heads() * (s.qk_dim() + s.value_dim()) * s.activation()
-                    : read_tokens * kv_elements_per_layer_token(s.t, s.ranks) * s.kv.element;
+                    : read_tokens * attended_elements(s) * s.kv.element;
   }
   out.add(op);
 }
@@ -211,11 +249,15 @@ void add_indexer(const AttentionStep& s, OperatorList& out) {
   const double heads = static_cast<double>(s.t.index_heads);
   const double width = static_cast<double>(s.t.index_dim);
   const double from = s.t.q_lora_rank > 0 ? static_cast<double>(s.t.q_lora_rank) : s.hidden();
-  Product p{.id = "indexer.projection", .count = s.layers, .rows = s.tokens(), .in = from, .out = heads * width};
-  p.weights = linear_weights(s, heads * width, from) + linear_weights(s, width, s.hidden());
-  p.quantized = quantizes_linears(s);
+  const double weighed = s.t.index_weights ? heads : 0;
+  Product p{.id = "indexer.projection", .count = s.layers, .rows = s.tokens(), .in = 1};
+  p.out = heads * width * from + (width + weighed) * s.hidden();  // the products' elements together
+  p.weights = linear_weights(s, heads * width, from, "layers.*.indexer.q") +
+              linear_weights(s, width, s.hidden(), "layers.*.indexer.k");
+  p.weights += rest_weights(s, weighed, s.hidden());
+  p.quantized = quantizes_linears(s, "layers.*.indexer.q");
   p.kernels = 3;
-  out.gemm(p);
+  out.projection(p, from + heads * width + s.hidden() + width + weighed);
   const double everything = s.shape.context_tokens + s.shape.new_tokens;
   Operator op;
   op.id = "indexer.scores";
@@ -255,9 +297,9 @@ void add_output(const AttentionStep& s, OperatorList& out) {
   const double width = s.heads() * s.value_dim();
   if (s.t.output_gate) out.memory("attention.gate", s.layers, 3 * s.tokens() * width);
   Product p{.id = "attention.output", .count = s.layers, .rows = s.tokens(), .in = width, .out = s.hidden()};
-  p.weights = linear_weights(s, s.hidden(), width);
+  p.weights = linear_weights(s, s.hidden(), width, "layers.*.attention.output");
   if (s.t.output_bias) p.weights += rest_weights(s, s.hidden(), 1);
-  p.quantized = quantizes_linears(s);
+  p.quantized = quantizes_linears(s, "layers.*.attention.output");
   out.gemm(p);
 }
 
@@ -272,16 +314,18 @@ void add_recurrence(const Step& s, const MixerGroup& group, OperatorList& out) {
     const double count = static_cast<double>(tensor.count);
     const double rows = static_cast<double>(tensor.rows) * (tensor.sharding == Sharding::column ? s.share() : 1);
     const double columns = static_cast<double>(tensor.columns) * (tensor.sharding == Sharding::row ? s.share() : 1);
-    p.weights += count * stored_bytes(storage_of(tensor, s.scheme), rows, columns);
+    const Storage& storage = layer_storage(s, tensor);
+    p.weights += count * stored_bytes(storage, rows, columns);
     if (!tensor.is_linear()) continue;
+    p.quantized = storage.is_quantized();
     elements += count * rows * columns;
     width += count * (rows + columns);
     p.kernels += count;
   }
   p.in = 1;
   p.out = elements;  // the products' elements together, whatever their shapes
-  p.quantized = quantizes_linears(s);
   out.projection(p, width);
+  if (r.scan_flops <= 0) return;  // a product in the place of a mixer
   Operator op;
   op.id = "recurrence.scan";
   op.kind = OperatorKind::attention;
@@ -329,15 +373,19 @@ void add_mlp(const Step& s, const Mlp& m, OperatorList& out, const MlpNames& nam
   const double width = intermediate * s.share();
   const double wide = m.gated_mlp ? 2 * width : width;
   Product p{.id = names.gate_up, .count = count, .rows = s.tokens(), .in = s.hidden(), .out = wide};
-  p.weights = linear_weights(s, wide, s.hidden());
+  const auto group = [&](std::string_view id) {
+    return s.scheme.groups.empty() ? std::string() : "layers.*." + std::string(id);
+  };
+  p.weights = linear_weights(s, wide, s.hidden(), group(names.gate_up));
   if (bias) p.weights += rest_weights(s, wide, 1);
-  p.quantized = quantizes_linears(s);
+  p.quantized = quantizes_linears(s, group(names.gate_up));
   out.gemm(p);
   out.memory(names.activation, count, s.tokens() * (wide + width));
   p.id = names.down;
   p.in = width;
   p.out = s.hidden();
-  p.weights = linear_weights(s, s.hidden(), width);
+  p.weights = linear_weights(s, s.hidden(), width, group(names.down));
+  p.quantized = quantizes_linears(s, group(names.down));
   if (bias) p.weights += rest_weights(s, s.hidden(), 1);
   out.gemm(p);
 }
@@ -349,14 +397,15 @@ void add_routed_experts(const Step& s, const Mlp& m, double count, OperatorList&
   const double width = static_cast<double>(m.expert_intermediate) * s.share();
   const double wide = m.gated_mlp ? 2 * width : width;
   const double hidden = m.latent_width > 0 ? static_cast<double>(m.latent_width) : s.hidden();
-  const Storage& storage = s.scheme.linear;
-  Bytes one = stored_bytes(storage, wide, hidden) + stored_bytes(storage, hidden, width);
+  const Storage& up = storage_of("layers.*.experts.*.gate_up", s.scheme.expert, s.scheme);
+  const Storage& down = storage_of("layers.*.experts.*.down", s.scheme.expert, s.scheme);
+  Bytes one = stored_bytes(up, wide, hidden) + stored_bytes(down, hidden, width);
   if (m.expert_bias) one += rest_weights(s, wide + hidden, 1);
   const double rows = s.tokens() * chosen;
   Operator op;
   op.id = "experts";
-  op.arithmetic = s.scheme.arithmetic;
-  op.weight_only = s.scheme.weight_only;
+  op.arithmetic = up.is_quantized() ? s.scheme.arithmetic : s.plain();
+  op.weight_only = up.is_quantized() && s.scheme.weight_only;
   op.count = count;
   op.flops = flop(2 * rows * hidden * (wide + width));
   op.bytes =
@@ -376,8 +425,8 @@ void add_experts(const Step& s, const Mlp& m, double count, OperatorList& out) {
   if (m.latent_width > 0) {  // into the experts' own width, and back
     const double latent = static_cast<double>(m.latent_width);
     Product p{.id = "experts.latent", .count = 2 * count, .rows = s.tokens(), .in = s.hidden(), .out = latent};
-    p.weights = linear_weights(s, latent, s.hidden());
-    p.quantized = quantizes_linears(s);
+    p.weights = linear_weights(s, latent, s.hidden(), "layers.*.experts.latent_down");
+    p.quantized = quantizes_linears(s, "layers.*.experts.latent_down");
     out.gemm(p);
   }
   add_routed_experts(s, m, count, out);
@@ -397,11 +446,36 @@ void add_mlps(const Step& s, OperatorList& out) {
   }
 }
 
+/// Matrices that stand beside mixers and MLPs: narrow embeddings' projections, inputs of each layer, residual mixing.
+void add_others(const Step& s, OperatorList& out) {
+  Product p{.id = "others", .count = 1, .rows = s.tokens(), .in = 1};
+  double width = 0;
+  p.kernels = 0;
+  const auto add = [&](const TensorGroup& tensor) {
+    if (!tensor.multiplies() || tensor.uses <= 0) return;
+    const double rows = as_double(tensor.rows);
+    const double columns = as_double(tensor.columns);
+    p.out += as_double(tensor.count) * rows * columns;
+    p.weights += as_double(tensor.count) * stored_bytes(storage_of(tensor, s.scheme), rows, columns);
+    width += as_double(tensor.count) * (rows + columns);
+    p.kernels += as_double(tensor.count);
+  };
+  for (const TensorGroup& tensor : s.a.others) add(tensor);
+  if (const std::int64_t narrow = s.a.embedding_width; narrow > 0 && narrow != s.a.hidden)
+    add({"embedding", TensorRole::projection, Sharding::replicated, 2, s.a.hidden, narrow});
+  if (p.out <= 0) return;
+  p.quantized = quantizes_linears(s);
+  out.projection(p, width);
+}
+
 void add_head(const Step& s, OperatorList& out) {
   out.memory("final_norm", 1, 4 * s.tokens() * s.hidden());
   const double width = static_cast<double>(s.a.vocab) * s.share();
-  Product p{.id = "head", .count = 1, .rows = s.shape.logit_rows, .in = s.hidden(), .out = width};
-  p.weights = rest_weights(s, width, s.hidden());
+  const double from = s.a.embedding_width > 0 ? as_double(s.a.embedding_width) : s.hidden();
+  Product p{.id = "head", .count = 1, .rows = s.shape.logit_rows, .in = from, .out = width};
+  const Storage& storage = s.a.tied_embeddings ? storage_of("embedding", s.scheme.embedding, s.scheme)
+                                               : storage_of("head", s.scheme.head, s.scheme);
+  p.weights = stored_bytes(storage, width, from);
   if (s.a.head_bias) p.weights += rest_weights(s, width, 1);
   p.quantized = false;
   out.gemm(p);
@@ -425,6 +499,7 @@ std::vector<Operator> operators_of(const Architecture& architecture, const Schem
   add_norms(s, out);
   add_mixers(s, out);
   add_mlps(s, out);
+  add_others(s, out);
   add_head(s, out);
   return out.take();
 }

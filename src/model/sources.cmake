@@ -1,39 +1,110 @@
 set(GPUPLAN_MODEL_SOURCES
   architecture.cpp
   families/baichuan.cpp
+  families/bart.cpp
+  families/bert.cpp
+  families/blip.cpp
+  families/beside.cpp
+  families/beside_audio.cpp
+  families/beside_gemma4.cpp
+  families/beside_internvl.cpp
+  families/beside_kimi.cpp
+  families/beside_llama.cpp
+  families/beside_llava.cpp
+  families/beside_minicpm.cpp
+  families/beside_named.cpp
+  families/beside_qwen_vl.cpp
+  families/beside_towers.cpp
   families/bloom.cpp
+  families/clip.cpp
   families/cohere.cpp
   families/common.cpp
   families/config.cpp
+  families/convnets.cpp
+  families/convnext.cpp
   families/dbrx.cpp
+  families/deberta.cpp
   families/deepseek.cpp
+  families/diffusion/autoencoder.cpp
+  families/diffusion/autoencoder_dc.cpp
+  families/diffusion/autoencoder_kl.cpp
+  families/diffusion/autoencoder_video.cpp
+  families/diffusion/autoencoder_wan.cpp
+  families/diffusion/blocks.cpp
+  families/diffusion/cogvideox.cpp
+  families/diffusion/flux.cpp
+  families/diffusion/hunyuan_video.cpp
+  families/diffusion/ltx.cpp
+  families/diffusion/pixart.cpp
+  families/diffusion/qwen_image.cpp
+  families/diffusion/sana.cpp
+  families/diffusion/sd3.cpp
+  families/diffusion/unet.cpp
+  families/diffusion/wan.cpp
+  families/dlrm.cpp
+  families/encoder_blocks.cpp
+  families/f5_tts.cpp
   families/falcon.cpp
   families/fields.cpp
   families/files.cpp
   families/gemma.cpp
+  families/gemma4.cpp
   families/glm.cpp
   families/gpt2.cpp
   families/gpt_neo.cpp
   families/gpt_neox.cpp
   families/gpt_oss.cpp
   families/internlm.cpp
+  families/kimi_linear.cpp
+  families/lfm2.cpp
   families/llama.cpp
   families/llama4.cpp
+  families/mamba.cpp
+  families/mamba_hybrids.cpp
+  families/mimo.cpp
+  families/minicpm_v.cpp
+  families/minimax.cpp
   families/mistral.cpp
+  families/mllama.cpp
+  families/mobile_nets.cpp
+  families/modernbert.cpp
   families/moe.cpp
+  families/more_moe.cpp
   families/mpt.cpp
   families/nemotron.cpp
+  families/nemotron_nas.cpp
+  families/nested_defaults.cpp
   families/networks.cpp
+  families/nomic_bert.cpp
   families/olmo.cpp
   families/opt.cpp
   families/phi.cpp
   families/pipeline.cpp
+  families/prediction.cpp
   families/quantization.cpp
+  families/quantization_methods.cpp
   families/qwen.cpp
+  families/recurrence.cpp
+  families/rwkv.cpp
+  families/siglip.cpp
+  families/speech.cpp
   families/stablelm.cpp
   families/starcoder2.cpp
+  families/styletts2.cpp
+  families/swin.cpp
+  families/t5.cpp
   families/table.cpp
+  families/vision.cpp
+  families/vision_transformer.cpp
+  families/vit.cpp
+  families/vits.cpp
+  families/wav2vec2.cpp
+  families/whisper.cpp
+  families/xtts.cpp
+  families/yolo.cpp
   kv_cache.cpp
+  module_names.cpp
+  module_pattern.cpp
   network.cpp
   operators.cpp
   readers/bytes.cpp
@@ -42,8 +113,10 @@ set(GPUPLAN_MODEL_SOURCES
   readers/ggml_types.cpp
   readers/gguf.cpp
   readers/gguf_metadata.cpp
+  readers/gguf_network.cpp
   readers/gguf_size.cpp
   readers/header_json.cpp
+  readers/model_files.cpp
   readers/onnx.cpp
   readers/onnx_tensor.cpp
   readers/onnx_value.cpp
@@ -51,6 +124,9 @@ set(GPUPLAN_MODEL_SOURCES
   readers/safetensors.cpp
   readers/safetensors_index.cpp
   readers/stored_tensors.cpp
+  readers/tensor_listing.cpp
   scheme.cpp
+  scheme_parameters.cpp
+  stored_scheme.cpp
   tensors.cpp
 )

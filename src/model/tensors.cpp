@@ -49,8 +49,8 @@ class TensorList {
 
 void add_grouped_attention(const Architecture& a, const Attention& t, std::int64_t layers, TensorList& out) {
   const std::int64_t q = t.heads * t.head_dim;
-  const std::int64_t k = t.kv_heads * t.head_dim;
-  const std::int64_t v = t.value_is_key ? 0 : t.kv_heads * t.value_dim();
+  const std::int64_t k = t.shares_cache ? 0 : t.kv_heads * t.head_dim;
+  const std::int64_t v = t.shares_cache || t.value_is_key ? 0 : t.kv_heads * t.value_dim();
   const std::int64_t gate = t.output_gate ? t.heads * t.value_dim() : 0;
   out.matrix("layers.*.attention.q", TensorRole::attention, Sharding::column, q + gate, a.hidden, layers);
   out.matrix("layers.*.attention.k", TensorRole::attention, Sharding::kv_head, k, a.hidden, layers);
@@ -67,7 +67,8 @@ void add_grouped_attention(const Architecture& a, const Attention& t, std::int64
     }
   }
   if (t.qk_norm == QkNorm::per_head) {
-    out.vector("layers.*.attention.qk_norm", TensorRole::norm, Sharding::replicated, t.head_dim, layers, 2);
+    out.vector("layers.*.attention.qk_norm", TensorRole::norm, Sharding::replicated, t.head_dim, layers,
+               t.shares_cache ? 1 : 2);
   } else if (t.qk_norm == QkNorm::full) {
     out.vector("layers.*.attention.q_norm", TensorRole::norm, Sharding::column, q, layers);
     out.vector("layers.*.attention.k_norm", TensorRole::norm, Sharding::kv_head, k, layers);
@@ -90,16 +91,21 @@ void add_latent_attention(const Architecture& a, const Attention& t, std::int64_
   out.vector("layers.*.attention.kv_a_norm", TensorRole::norm, Sharding::replicated, t.kv_lora_rank, layers);
   out.matrix("layers.*.attention.kv_b", role, Sharding::column, t.heads * (t.qk_nope_head_dim + t.v_head_dim),
              t.kv_lora_rank, layers);
+  if (t.output_gate) {
+    out.matrix("layers.*.attention.gate", role, Sharding::column, t.heads * t.v_head_dim, a.hidden, layers);
+  }
   out.matrix("layers.*.attention.output", role, Sharding::row, a.hidden, t.heads * t.v_head_dim, layers);
 }
 
-/// The indexer of sparse attention: its own queries, one key a token, and a weight for each of its heads. Whole on every rank.
+/// The indexer of sparse attention: its own queries, one key a token, and a weight for each of its heads. Whole on every
+/// rank. The two vectors are the weight and bias of the keys' layer norm, or the weights of RMS norms of queries and keys.
 void add_indexer(const Architecture& a, const Attention& t, std::int64_t layers, TensorList& out) {
   const TensorRole role = TensorRole::attention;
   const std::int64_t from = t.q_lora_rank > 0 ? t.q_lora_rank : a.hidden;
   out.matrix("layers.*.indexer.q", role, Sharding::replicated, t.index_heads * t.index_dim, from, layers);
   out.matrix("layers.*.indexer.k", role, Sharding::replicated, t.index_dim, a.hidden, layers);
   out.vector("layers.*.indexer.k_norm", TensorRole::norm, Sharding::replicated, t.index_dim, layers, 2);
+  if (!t.index_weights) return;
   out.matrix("layers.*.indexer.weights", TensorRole::router, Sharding::replicated, t.index_heads, a.hidden, layers);
 }
 
@@ -112,6 +118,9 @@ void add_attention(const Architecture& a, const Attention& t, std::int64_t layer
   if (t.index_heads > 0) add_indexer(a, t, layers, out);
   if (t.output_bias) {
     out.vector("layers.*.attention.output_bias", TensorRole::bias, Sharding::replicated, a.hidden, layers);
+  }
+  if (t.head_gate) {
+    out.matrix("layers.*.attention.head_gate", TensorRole::attention, Sharding::column, t.heads, a.hidden, layers);
   }
   if (t.attention_sinks) {
     out.vector("layers.*.attention.sinks", TensorRole::sink, Sharding::column, t.heads, layers);
@@ -249,9 +258,20 @@ std::int64_t active_parameters(const Architecture& a) {
 }
 
 const Storage& storage_of(const TensorGroup& tensor, const Scheme& scheme) {
-  const bool quantized =
-      scheme.experts_only ? tensor.role == TensorRole::expert && tensor.is_linear() : tensor.is_linear();
-  return quantized ? scheme.linear : scheme.rest;
+  for (const GroupStorage& group : scheme.groups) {
+    if (group.rows == tensor.rows && group.columns == tensor.columns && group.name == tensor.name) return group.storage;
+  }
+  if (tensor.role == TensorRole::embedding) return scheme.embedding;
+  if (tensor.role == TensorRole::head) return scheme.head;
+  if (!tensor.is_linear()) return scheme.rest;
+  return tensor.role == TensorRole::expert ? scheme.expert : scheme.linear;
+}
+
+const Storage& storage_of(std::string_view name, const Storage& otherwise, const Scheme& scheme) {
+  for (const GroupStorage& group : scheme.groups) {
+    if (group.name == name) return group.storage;
+  }
+  return otherwise;
 }
 
 Bytes weights_bytes(std::span<const TensorGroup> tensors, const Scheme& scheme) {

@@ -134,7 +134,7 @@ bool looks_like_repository(std::string_view text) { return parse_repository(text
 std::unique_ptr<FileSet> open_hub_repository(const HubSettings& settings, std::string_view repository) {
   const auto name = parse_repository(repository);
   if (!name) {
-    refuse_net("input.bad_value", "--model", "'" + printable(repository) + "' is no name of a repository",
+    refuse_net("input.bad_value", printable(repository), "is no name of a repository",
                "org/name, or org/name@revision");
   }
   return std::make_unique<HubRepository>(settings, *name);

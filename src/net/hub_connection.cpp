@@ -46,7 +46,7 @@ RepositoryListing parse_listing(const std::string& text, const std::string& show
       if (const Node* sha = root.find("sha"); sha != nullptr && is_commit(sha->scalar)) listing.commit = sha->scalar;
       for (const Node& entry : siblings->items) {
         const Node* file = entry.find("rfilename");
-        if (file != nullptr && is_inner_name(file->scalar) && listing.files.size() < kMaxFiles)
+        if (file != nullptr && file->quoted && is_inner_name(file->scalar) && listing.files.size() < kMaxFiles)
           listing.files.push_back(file->scalar);
       }
       std::sort(listing.files.begin(), listing.files.end());
@@ -208,7 +208,7 @@ void HubConnection::refuse(const HttpAnswer& answer, const std::string& file) co
   if (!hub || !from || !from->same_origin(*hub)) refuse_status(answer);  // not the Hub's word
   const std::string page = hub->shown + (hub->shown.ends_with('/') ? "" : "/") + name_.id;
   const std::string_view code = answer.header("x-error-code");
-  const std::string token = settings_.token.empty() ? "HF_TOKEN set to a token" : "a token in HF_TOKEN";
+  const std::string token = settings_.token.empty() ? "HF_TOKEN set to a token" : "a valid token in HF_TOKEN";
   if (code == "GatedRepo" || answer.status == 403) {
     refuse_net("net.forbidden", answer.shown, "access to " + repository + " is restricted by its owners",
                "its licence accepted at " + page + ", and " + token + " of that account");
@@ -218,7 +218,11 @@ void HubConnection::refuse(const HttpAnswer& answer, const std::string& file) co
                "a branch, a tag or a commit");
   }
   if (answer.status == 401 || code == "RepoNotFound") {
-    refuse_net("net.unauthorized", answer.shown, "the repository " + repository + " does not exist or is private",
+    // The Hub answers a token that it does not know with 401 whatever is asked.
+    const bool token_asked = !settings_.token.empty() && answer.status == 401;
+    refuse_net("net.unauthorized", answer.shown,
+               "the repository " + repository + " does not exist or is private" +
+                   (token_asked ? ", or the token is not valid" : ""),
                "a name as in the address of its page; for a private one, " + token + " that may read it");
   }
   if (answer.status == 404 && file.empty()) {

@@ -3,7 +3,6 @@
 #include "transfer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -55,7 +54,7 @@ class HubFile : public ByteSource {
     if (offset < start || offset - start >= from.size()) return 0;
     const auto skipped = static_cast<std::size_t>(offset - start);
     const std::size_t got = std::min(count, from.size() - skipped);
-    std::memcpy(out, from.data() + skipped, got);
+    std::copy_n(from.data() + skipped, got, out);
     return got;
   }
 

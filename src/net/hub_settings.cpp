@@ -18,7 +18,7 @@ bool is_true(const std::string& value) {
 }
 
 /// As a shell would read a path that begins with `~`.
-std::string expanded(std::string path, const std::string& home) {
+std::string expanded(const std::string& path, const std::string& home) {
   const bool of_home = path == "~" || path.starts_with("~/");
   return of_home && !home.empty() ? home + path.substr(1) : path;
 }
@@ -54,7 +54,9 @@ std::string endpoint_from(const std::string& typed) {
 HubSettings hub_settings_from(const Variables& variable) {
   const std::string home = variable("HOME");
   const auto path = [&](const std::string& name) { return expanded(variable(name), home); };
-  const auto or_else = [](std::string first, std::string second) { return first.empty() ? second : first; };
+  const auto or_else = [](const std::string& first, const std::string& second) {
+    return first.empty() ? second : first;
+  };
   const std::string caches = or_else(path("XDG_CACHE_HOME"), below(home, ".cache"));
   const std::string hub_home = or_else(path("HF_HOME"), below(caches, "huggingface"));
 

@@ -158,6 +158,41 @@ bool is_tls(CURLcode code) {
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
+/// Options of a handle, and whether libcurl knew all of them.
+class Options {
+ public:
+  Options(const CurlLibrary& curl, CURL* handle) : curl_(curl), handle_(handle) {}
+  template <class Value>
+  void set(CURLoption option, Value value) {
+    all_set_ = curl_.easy_setopt(handle_, option, value) == CURLE_OK && all_set_;
+  }
+  [[nodiscard]] bool all_set() const { return all_set_; }
+
+ private:
+  const CurlLibrary& curl_;
+  CURL* handle_;
+  bool all_set_ = true;
+};
+
+/// What is the same for every request: whom to trust, how long to wait, what not to do.
+void set_manners(Options& options, const HttpSettings& settings) {
+  const auto thousandths = [](Seconds time) { return std::max(1L, std::lround(time / milliseconds(1))); };
+  options.set(CURLOPT_PROTOCOLS_STR, "http,https");
+  options.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  options.set(CURLOPT_FOLLOWLOCATION, 0L);
+  options.set(CURLOPT_SSL_VERIFYPEER, 1L);
+  options.set(CURLOPT_SSL_VERIFYHOST, 2L);
+  if (!settings.certificates.empty()) options.set(CURLOPT_CAINFO, settings.certificates.c_str());
+  options.set(CURLOPT_NOSIGNAL, 1L);
+  options.set(CURLOPT_CONNECTTIMEOUT_MS, thousandths(settings.connect));
+  options.set(CURLOPT_TIMEOUT_MS, thousandths(settings.total));
+  options.set(CURLOPT_LOW_SPEED_LIMIT, kSlowBytesPerSecond);
+  options.set(CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(std::ceil(settings.stall / seconds(1)))));
+  options.set(CURLOPT_USERAGENT, "gpuplan/" GPUPLAN_VERSION);
+  options.set(CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));  // ours are not for a proxy
+  options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+}
+
 [[noreturn]] void refuse_failure(CURLcode code, const std::string& why, const Address& address, bool answered) {
   const std::string host = printable(address.host);
   if (is_tls(code)) {
@@ -216,43 +251,25 @@ TransferAnswer Transfer::run(const HttpRequest& request, const std::string& url,
   add_headers(lines, request, address, with_token);
   char details[CURL_ERROR_SIZE] = "";
   curl_.easy_reset(handle_);
-  bool all_set = true;
-  const auto set = [&](CURLoption option, auto value) {
-    all_set = curl_.easy_setopt(handle_, option, value) == CURLE_OK && all_set;
-  };
-  const auto thousandths = [](Seconds time) { return std::max(1L, std::lround(time / milliseconds(1))); };
-  set(CURLOPT_ERRORBUFFER, details);
-  set(CURLOPT_URL, url.c_str());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_SSL_VERIFYPEER, 1L);
-  set(CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!settings.certificates.empty()) set(CURLOPT_CAINFO, settings.certificates.c_str());
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_CONNECTTIMEOUT_MS, thousandths(settings.connect));
-  set(CURLOPT_TIMEOUT_MS, thousandths(settings.total));
-  set(CURLOPT_LOW_SPEED_LIMIT, kSlowBytesPerSecond);
-  set(CURLOPT_LOW_SPEED_TIME, std::max(1L, std::lround(std::ceil(settings.stall / seconds(1)))));
-  set(CURLOPT_USERAGENT, "gpuplan/" GPUPLAN_VERSION);
-  set(CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));  // ours are not for a proxy
-  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  set(CURLOPT_HTTPHEADER, lines.get());
-  std::string range;
+  Options options(curl_, handle_);
+  options.set(CURLOPT_ERRORBUFFER, details);
+  options.set(CURLOPT_URL, url.c_str());
+  options.set(CURLOPT_HTTPHEADER, lines.get());
+  options.set(CURLOPT_HEADERFUNCTION, &on_header);
+  options.set(CURLOPT_HEADERDATA, static_cast<void*>(&arrival));
+  options.set(CURLOPT_WRITEFUNCTION, &on_bytes);
+  options.set(CURLOPT_WRITEDATA, static_cast<void*>(&arrival));
+  options.set(CURLOPT_NOPROGRESS, 0L);
+  options.set(CURLOPT_XFERINFOFUNCTION, &on_progress);
+  options.set(CURLOPT_XFERINFODATA, static_cast<void*>(&arrival));
+  set_manners(options, settings);
   if (request.range) {
-    range = fmt::format("{}-{}", request.range->first, request.range->first + request.range->count - 1);
-    set(CURLOPT_RANGE, range.c_str());
+    const std::uint64_t last = request.range->first + request.range->count - 1;
+    options.set(CURLOPT_RANGE, fmt::format("{}-{}", request.range->first, last).c_str());  // curl keeps a copy
   } else {
-    set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    options.set(CURLOPT_ACCEPT_ENCODING, "gzip");
   }
-  set(CURLOPT_HEADERFUNCTION, &on_header);
-  set(CURLOPT_HEADERDATA, static_cast<void*>(&arrival));
-  set(CURLOPT_WRITEFUNCTION, &on_bytes);
-  set(CURLOPT_WRITEDATA, static_cast<void*>(&arrival));
-  set(CURLOPT_NOPROGRESS, 0L);
-  set(CURLOPT_XFERINFOFUNCTION, &on_progress);
-  set(CURLOPT_XFERINFODATA, static_cast<void*>(&arrival));
-  if (!all_set) {
+  if (!options.all_set()) {
     refuse_net("net.no_library", address.shown, "libcurl on this machine cannot be told how to ask",
                "libcurl 7.85 or newer, with TLS");
   }

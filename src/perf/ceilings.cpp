@@ -15,6 +15,7 @@ using Peak = Fact<FlopPerSecond> Accelerator::*;
 // Formats in the order of falling back: the wider ones that can do the same work.
 std::span<const Peak> fallbacks(Arithmetic arithmetic) {
   static constexpr std::array<Peak, 1> kFp32 = {&Accelerator::fp32};
+  static constexpr std::array<Peak, 2> kTf32 = {&Accelerator::tf32, &Accelerator::fp32};
   static constexpr std::array<Peak, 3> kBf16 = {&Accelerator::bf16, &Accelerator::fp16, &Accelerator::fp32};
   static constexpr std::array<Peak, 3> kFp16 = {&Accelerator::fp16, &Accelerator::bf16, &Accelerator::fp32};
   static constexpr std::array<Peak, 4> kFp8 = {&Accelerator::fp8, &Accelerator::bf16, &Accelerator::fp16,
@@ -26,6 +27,8 @@ std::span<const Peak> fallbacks(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::fp32:
       return kFp32;
+    case Arithmetic::tf32:
+      return kTf32;
     case Arithmetic::bf16:
       return kBf16;
     case Arithmetic::fp16:

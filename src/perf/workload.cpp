@@ -43,7 +43,7 @@ double running_of(const ServingCandidate& candidate) {
 StepWork step_work(const ServingJob& job, const ServingCandidate& candidate, const StepShape& shape,
                    const Ceilings& ceilings) {
   StepWork work;
-  const auto operators = operators_of(job.model->architecture, *job.model->scheme, *job.model->kv, shape,
+  const auto operators = operators_of(job.model->architecture, job.model->scheme, *job.model->kv, shape,
                                       {candidate.layout.tp, candidate.layout.pp});
   const double bandwidth = ceilings.bandwidth(*candidate.accelerator).base();
   work.operators.reserve(operators.size());

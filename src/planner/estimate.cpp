@@ -229,7 +229,7 @@ namespace {
 
 Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
   Estimate estimate;
-  estimate.model = serve_model(catalog, request.job, estimate.identity);
+  estimate.model = serve_model(catalog, request.job, request.hub, estimate.identity);
   estimate.engine = &require_engine(catalog, request.job);
   estimate.request = request_shape(request.job);
   check(catalog, request, estimate.model.architecture);
@@ -270,6 +270,21 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
   (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, ceilings, &why);
   (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
+}
+
+std::int64_t longest_context(InferenceMemoryInputs in) {
+  const auto fits = [&](std::int64_t context) {
+    in.request.context = context;
+    return max_concurrency(in) >= 1;
+  };
+  std::int64_t low = 0;
+  std::int64_t high = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
+  if (fits(high)) return high;
+  while (high - low > 1) {  // fits(low) holds (or low is 0), fits(high) does not
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 }  // namespace gpuplan

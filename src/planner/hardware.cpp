@@ -20,14 +20,14 @@ HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& requ
 const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& accelerator) {
   const auto [entry, fresh] = rejections_.try_emplace(&accelerator);
   if (!fresh) return entry->second;
-  entry->second = check_engine(engine_, accelerator, *model_.scheme);
+  entry->second = check_engine(engine_, accelerator, model_.scheme);
   if (!entry->second && !catalog_.visible_memory(accelerator).known()) {
     entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue",
                               "a --catalog file that states it"};
   }
-  if (!entry->second && ceilings_.compute(accelerator, model_.scheme->arithmetic) <= FlopPerSecond{}) {
+  if (!entry->second && ceilings_.compute(accelerator, model_.scheme.arithmetic) <= FlopPerSecond{}) {
     entry->second =
-        Rejection{"compute.unknown", "the peak of " + std::string(to_string(model_.scheme->arithmetic)) + " products",
+        Rejection{"compute.unknown", "the peak of " + std::string(to_string(model_.scheme.arithmetic)) + " products",
                   "not in the catalogue", "a --catalog file that states it"};
   }
   return entry->second;

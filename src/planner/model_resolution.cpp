@@ -1,15 +1,15 @@
-#include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/model_resolution.hpp>
 
 #include <gpuplan/base/text.hpp>
-#include <gpuplan/model/config.hpp>
-#include <gpuplan/model/safetensors.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 namespace gpuplan {
 namespace {
+
+constexpr double kWorthSaying = 0.005;  // a share of the weights
 
 template <class T>
 T require(const Parsed<T>& parsed, std::string_view flag) {
@@ -19,23 +19,41 @@ T require(const Parsed<T>& parsed, std::string_view flag) {
 }
 
 [[noreturn]] void refuse_name(const Catalog& catalog, const std::string& name) {
-  if (name.empty()) {
-    throw InputError(Problem{"input.missing",
-                             "no model given",
-                             Place{"--model", 0, 0},
-                             "the name of a model (see 'gpuplan models'), or the path of a config.json",
-                             {},
-                             {}});
-  }
-  throw InputError(Problem{"input.unknown_name",
-                           "unknown model '" + name + "'",
-                           Place{"--model", 0, 0},
-                           "a name or alias from the catalogue (see 'gpuplan models'), or the path of a config.json",
-                           catalog.nearest_model(name),
-                           {}});
+  Problem p;
+  p.id = name.empty() ? "input.missing" : "input.unknown_name";
+  p.message = name.empty() ? "no model given" : "unknown model '" + name + "'";
+  p.place = Place{"--model", 0, 0};
+  p.expected = "a name or alias from the catalogue (see 'gpuplan models'), a file or folder, or org/name on the Hub";
+  if (!name.empty()) p.nearest = catalog.nearest_model(name);
+  throw InputError(std::move(p));
 }
 
-// What a model's own files leave open stays with its formats' usual names.
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+/// Whether a name can only be meant as a path.
+bool looks_like_path(std::string_view name) {
+  const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
+  return name.starts_with("/") || name.starts_with("./") || name.starts_with("../") || ends(".json") ||
+         ends(".safetensors") || ends(".gguf") || ends(".onnx");
+}
+
+/// `folder:Q4_K_M` and `org/name:Q4_K_M`: the part before the last colon, and the choice.
+std::pair<std::string, std::string> split_choice(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string::npos || colon + 1 == name.size() || name.find('/', colon) != std::string::npos)
+    return {name, {}};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+/// What the configuration leaves open stays with its formats' usual names.
 std::string format_of(const ModelConfig& config) {
   if (!config.weights_scheme.empty()) return config.weights_scheme;
   if (config.torch_dtype == "float16") return "fp16";
@@ -43,19 +61,9 @@ std::string format_of(const ModelConfig& config) {
   return "bf16";
 }
 
-// Gives the architecture, and in `kv_format` the cache's own format where the files say one.
-Architecture read_architecture(const std::string& path, ModelIdentity& identity, std::string& kv_format) {
-  ModelConfig config = read_model_config_file(path);
-  if (!config.network.decoder) {
-    throw InputError(Problem{"model.not_modelled",
-                             "not modelled: " + join(config.not_modelled, "; "),
-                             Place{path, 0, 0},
-                             "a decoder-only language model",
-                             {},
-                             {}});
-  }
-  identity.source = path;
-  identity.name = config.network.decoder->name.empty() ? path : config.network.decoder->name;
+void collect_notes(ResolvedModel& model) {
+  const ModelConfig& config = model.files.config;
+  ModelIdentity& identity = model.identity;
   identity.not_modelled = config.not_modelled;
   for (const Problem& problem : config.warnings) identity.warnings.push_back({problem.id, problem.message});
   if (!config.not_modelled.empty()) {
@@ -66,94 +74,128 @@ Architecture read_architecture(const std::string& path, ModelIdentity& identity,
                                                                    "' is not one of ours: " + format_of(config) +
                                                                    " is taken unless --dtype says otherwise"});
   }
-  kv_format = config.kv_format;
-  config.network.decoder->native_format = format_of(config);
-  return *config.network.decoder;
 }
 
-// What the weights beside a configuration take, by their headers; nothing when there are none.
-std::optional<Bytes> stored_weights(const std::string& folder, ModelIdentity& identity) {
-  namespace fs = std::filesystem;
-  const std::string index = (fs::path(folder) / "model.safetensors.index.json").string();
-  const std::string single = (fs::path(folder) / "model.safetensors").string();
-  std::error_code error;
-  try {
-    if (fs::exists(index, error)) return bytes(static_cast<double>(read_safetensors_index(index).stored.total_size()));
-    if (fs::exists(single, error)) return bytes(static_cast<double>(read_safetensors_header(single).total_size()));
-  } catch (const InputError& missing) {
-    // A folder with the small files alone is usual; anything else that is wrong with the weights is said as such.
-    const bool only_absent = std::all_of(missing.problems().begin(), missing.problems().end(),
-                                         [](const Problem& p) { return p.id == "input.missing_shard"; });
-    if (!only_absent) throw;
-    identity.warnings.push_back(
-        {"model.no_weights", "the weights that '" + index + "' names are not there: they are counted, not read"});
-  }
-  return std::nullopt;
+/// Where headers and formula disagree about the parameters, the headers are right.
+void compare_parameters(ResolvedModel& model) {
+  const std::int64_t held = model.files.parameters;
+  const std::int64_t counted = parameters(model.files.config.network);
+  if (held == 0 || counted == 0) return;
+  const double ratio = static_cast<double>(held) / static_cast<double>(counted);
+  if (std::abs(ratio - 1) <= kWorthSaying) return;
+  model.identity.warnings.push_back(
+      {"model.parameters_differ", "the headers hold " + format_whole(static_cast<double>(held)) +
+                                      " parameters where the configuration gives " +
+                                      format_whole(static_cast<double>(counted)) + ": the headers are taken"});
 }
 
-// Says where headers and tensor list differ; the headers are right.
-void compare_weights(const ServedModel& model, ModelIdentity& identity) {
-  if (!model.stored) return;
-  const Bytes counted = weights_bytes(model.tensors, *model.scheme);
-  constexpr double kWorthSaying = 0.005;
-  if (std::abs(*model.stored / counted - 1) <= kWorthSaying) return;
-  identity.warnings.push_back({"model.weights_differ", "the files hold " + format_bytes(*model.stored) +
-                                                           " where the tensor list gives " + format_bytes(counted) +
-                                                           ": the files are taken"});
+ResolvedModel from_files(ModelFiles files, const std::string& name) {
+  ResolvedModel model;
+  model.files = std::move(files);
+  model.identity.source = name;
+  model.identity.read_from = model.files.read_from;
+  const Network& network = model.files.config.network;
+  const std::string own = network.decoder ? network.decoder->name : network.name;
+  model.identity.name = own.empty() ? name : own;
+  collect_notes(model);
+  compare_parameters(model);
+  return model;
 }
 
-}  // namespace
-
-bool names_a_path(std::string_view model) {
-  std::error_code error;
-  return model == "-" || std::filesystem::exists(model, error) || model.substr(0, 1) == "/" ||
-         model.substr(0, 2) == "./" || model.substr(0, 3) == "../" ||
-         (model.size() > 5 && model.substr(model.size() - 5) == ".json");
-}
-
-ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentity& identity) {
-  const std::string& name = job.model.value;
-  ServedModel model;
-  std::string kv_format;
-  if (const ModelPreset* preset = catalog.find_model(name)) {
-    model.architecture = architecture_of(*preset);
-    identity.name = preset->name;
-    identity.source = catalog.source(preset->source).text;
-    if (lookup_key(name) != lookup_key(preset->name)) {
-      identity.warnings.push_back({"model.alias", "'" + name + "' is taken as " + identity.name});
-    }
-  } else if (!name.empty() && names_a_path(name)) {
-    model.architecture = read_architecture(name, identity, kv_format);
-  } else {
-    refuse_name(catalog, name);
-  }
-  if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));
-  const std::string native = model.architecture.native_format.empty() ? "bf16" : model.architecture.native_format;
-  model.scheme = require(parse_scheme(job.dtype.is_default ? native : job.dtype.value), "--dtype");
-  model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv_format.empty() ? kv_format : job.kv_dtype.value),
-                     "--kv-dtype");
-  model.tensors = tensors_of(model.architecture);
-  std::error_code error;
-  if (job.dtype.is_default && identity.source == name && std::filesystem::is_directory(name, error)) {
-    model.stored = stored_weights(name, identity);
-    compare_weights(model, identity);
+ResolvedModel from_preset(const Catalog& catalog, const ModelPreset& preset, const std::string& name) {
+  ResolvedModel model;
+  model.preset = &preset;
+  model.files.config = read_model_preset(preset);
+  model.identity.name = preset.name;
+  model.identity.source = catalog.source(preset.source).text;
+  model.identity.read_from = preset.config.empty() ? "preset" : "preset's configuration";
+  model.files.read_from = model.identity.read_from;
+  collect_notes(model);
+  if (lookup_key(name) != lookup_key(preset.name)) {
+    model.identity.warnings.push_back({"model.alias", "'" + name + "' is taken as " + model.identity.name});
   }
   return model;
 }
 
-std::int64_t longest_context(InferenceMemoryInputs in) {
-  const auto fits = [&](std::int64_t context) {
-    in.request.context = context;
-    return max_concurrency(in) >= 1;
-  };
-  std::int64_t low = 0;
-  std::int64_t high = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
-  if (fits(high)) return high;
-  while (high - low > 1) {  // fits(low) holds (or low is 0), fits(high) does not
-    const std::int64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
+/// Null when the network generates token by token.
+std::string why_not_served(const ResolvedModel& model) {
+  if (model.files.config.network.decoder) return {};
+  if (model.files.config.network.parts.empty()) {
+    return "not modelled: " + join(model.identity.not_modelled, "; ");
   }
-  return low;
+  std::vector<std::string> parts;
+  for (const NetworkPart& part : model.files.config.network.parts) parts.push_back(part.name);
+  return "'" + model.identity.name + "' is no language model (" + join(parts, ", ") +
+         "): job 'serve' has no meaning for it";
+}
+
+void add_parts(ServedModel& served) {
+  for (const NetworkPart& part : served.network.parts) {
+    if (!part.loaded || part.name == kLanguageModel) continue;
+    for (TensorGroup tensor : part.tensors) {
+      tensor.name = part.name + "." + tensor.name;
+      tensor.keeps_precision = tensor.keeps_precision || !part.quantized;
+      served.beside.push_back(std::move(tensor));
+    }
+  }
+}
+
+/// Says where headers and tensor list differ in bytes; the headers are right.
+void compare_weights(const ServedModel& model, ModelIdentity& identity) {
+  if (!model.stored || std::abs(*model.stored / counted_weights(model) - 1) <= kWorthSaying) return;
+  identity.warnings.push_back(
+      {"model.weights_differ", "the files hold " + format_bytes(*model.stored) + " where the tensor list gives " +
+                                   format_bytes(counted_weights(model)) + ": the files are taken"});
+}
+
+}  // namespace
+
+ResolvedModel resolve_model(const Catalog& catalog, const std::string& name, const HubAccess& hub) {
+  if (const ModelPreset* preset = catalog.find_model(name)) return from_preset(catalog, *preset, name);
+  if (name == "-" || exists(name)) return from_files(read_model_file(name), name);
+  const auto [place, choice] = split_choice(name);
+  if (!choice.empty() && is_folder(place)) return from_files(read_model_files(*open_folder(place), choice), name);
+  if (looks_like_path(name)) return from_files(read_model_file(name), name);  // says that it is not there
+  if (!hub || !looks_like_repository(place)) refuse_name(catalog, name);
+  return from_files(read_model_files(*open_hub_repository(hub(), place), choice), name);
+}
+
+Scheme native_scheme(const ResolvedModel& model) {
+  const Network& network = model.files.config.network;
+  std::string native = network.decoder ? network.decoder->native_format : std::string();
+  if (!model.preset || native.empty()) native = format_of(model.files.config);
+  return require(parse_scheme(native), "--dtype");
+}
+
+ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const HubAccess& hub, ModelIdentity& identity) {
+  ResolvedModel resolved = resolve_model(catalog, job.model.value, hub);
+  if (const std::string why = why_not_served(resolved); !why.empty()) {
+    Problem p;
+    p.id = "model.not_modelled";
+    p.message = why;
+    p.place = Place{"--model", 0, 0};
+    p.expected = "a language model that generates token by token; 'gpuplan models show' counts any network";
+    throw InputError(std::move(p));
+  }
+  identity = resolved.identity;
+  ServedModel model;
+  model.scheme = job.dtype.is_default ? native_scheme(resolved) : require(parse_scheme(job.dtype.value), "--dtype");
+  model.network = std::move(resolved.files.config.network);
+  model.architecture = *model.network.decoder;
+  if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));
+  const std::string& kv = resolved.files.config.kv_format;
+  model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv.empty() ? kv : job.kv_dtype.value), "--kv-dtype");
+  model.tensors = tensors_of(model.architecture);
+  // What a checkpoint keeps unquantized says nothing of a format that was asked for instead.
+  const std::vector<ModuleRule> none;
+  model.scheme = resolve_scheme(std::move(model.scheme), model.architecture, model.tensors,
+                                job.dtype.is_default ? resolved.files.config.module_rules : none);
+  add_parts(model);
+  if (job.dtype.is_default && resolved.files.stored) {
+    model.stored = bytes(static_cast<double>(resolved.files.stored->total_size()));
+    compare_weights(model, identity);
+  }
+  return model;
 }
 
 }  // namespace gpuplan

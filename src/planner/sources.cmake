@@ -3,4 +3,5 @@ set(GPUPLAN_PLANNER_SOURCES
   hardware.cpp
   model_resolution.cpp
   offers.cpp
+  training.cpp
 )

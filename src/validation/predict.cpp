@@ -1,6 +1,8 @@
 #include <gpuplan/validation/predict.hpp>
 
 #include <gpuplan/memory/inference.hpp>
+#include <gpuplan/model/config.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -158,18 +160,21 @@ const ServedModel* RowReader::model_of(const MeasuredRow& row, std::string& reas
   const auto kv = parse_kv_format(row.kv.empty() ? std::string_view("bf16") : std::string_view(row.kv));
   if (!preset)
     reason = "model.unknown";
+  else if (!read_model_preset(*preset).network.decoder)
+    reason = "model.not_modelled";
   else if (!scheme.value)
     reason = "format.unknown";
   else if (!kv.value)
     reason = "kv_format.unknown";
   if (!reason.empty()) return nullptr;
-  auto& entry = models_[{std::string(preset->name), (*scheme.value)->name, (*kv.value)->name}];
+  auto& entry = models_[{std::string(preset->name), scheme.value->name, (*kv.value)->name}];
   if (!entry) {
     entry = std::make_unique<ServedModel>();
-    entry->architecture = architecture_of(*preset);
-    entry->scheme = *scheme.value;
+    entry->network = read_model_preset(*preset).network;
+    entry->architecture = *entry->network.decoder;
     entry->kv = *kv.value;
     entry->tensors = tensors_of(entry->architecture);
+    entry->scheme = resolve_scheme(*scheme.value, entry->architecture, entry->tensors);
   }
   return entry.get();
 }

@@ -4,4 +4,7 @@ set(GPUPLAN_VALIDATION_SOURCES
   errors.cpp
   measured.cpp
   predict.cpp
+  predict_training.cpp
+  training_rows.cpp
+  weights.cpp
 )

@@ -47,6 +47,11 @@ TEST_CASE("engine: a format needs kernels for the device", "[deploy]") {
   CHECK(rule("vllm", "A100-SXM4-80GB", "fp8") == "runs");  // vLLM: Marlin kernels, weights only, from 8.0 on
   CHECK(rule("tensorrt-llm", "A100-SXM4-80GB", "fp8") == "engine.format");  // FP8 arithmetic came with 8.9
   CHECK(rule("tensorrt-llm", "L40S", "fp8") == "runs");
+  CHECK(rule("llama.cpp", "M2-Ultra-192GB", "q4_k_m") == "runs");
+  CHECK(rule("llama.cpp", "H100-SXM5-80GB", "bits:4.6") == "runs");
+  CHECK(rule("vllm", "H100-SXM5-80GB", "gguf:Q8_0") == "engine.format");
+  CHECK(rule("vllm", "H100-SXM5-80GB", "int4-awq-g32") == "runs");  // group sizes share their kernels
+  CHECK(rule("tensorrt-llm", "L40S", "int4-w4a8-g64") == "runs");
   CHECK(rule("vllm", "MI300X", "nf4") == "engine.format");  // bitsandbytes kernels are for NVIDIA
 }
 

@@ -3,6 +3,7 @@
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/model/config.hpp>
+#include <gpuplan/model/network.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +15,11 @@ void read_config(std::string_view text) {
   const gpuplan::Node root =
       gpuplan::parse_json(text, "config.json", gpuplan::kMaxDocumentNodes, gpuplan::NonFinite::accepted);
   const gpuplan::ModelConfig config = gpuplan::read_model_config(root, "config.json");
-  GPUPLAN_ASSERT(config.network.decoder || !config.not_modelled.empty(), "a network that is not modelled says why");
-  GPUPLAN_ASSERT(config.network.decoder ? parameters(config.network) > 0 : parameters(config.network) == 0,
-                 "exactly a network has parameters");
+  const gpuplan::Network& network = config.network;
+  GPUPLAN_ASSERT(!network.parts.empty() || !config.not_modelled.empty(), "a network that is not modelled says why");
+  GPUPLAN_ASSERT(!network.decoder || gpuplan::parameters(network) > 0, "a language model has parameters");
+  for (const gpuplan::NetworkPart& part : network.parts)
+    GPUPLAN_ASSERT(gpuplan::check_part(part).empty(), "no part is impossible");
   for (const gpuplan::Problem& problem : config.warnings) (void)gpuplan::format_problem(problem);
 }
 

@@ -25,7 +25,7 @@ double total_flops(const Architecture& a, Phase phase) {
   const StepShape step{phase, 4, phase == Phase::decode ? 1.0 : 512.0, 2048, 4};
   double flops = 0;
   for (const Operator& op :
-       operators_of(a, *parse_scheme("bf16").value.value(), *parse_kv_format("bf16").value.value(), step, {}))
+       operators_of(a, parse_scheme("bf16").value.value(), *parse_kv_format("bf16").value.value(), step, {}))
     flops += op.count * op.flops.base();
   return flops;
 }
@@ -106,7 +106,7 @@ TEST_CASE("layer groups: a decode step of recurrent layers does not grow with th
   const auto flops = [&](double context) {
     double total = 0;
     for (const Operator& op :
-         operators_of(a, *parse_scheme("bf16").value.value(), *parse_kv_format("bf16").value.value(),
+         operators_of(a, parse_scheme("bf16").value.value(), *parse_kv_format("bf16").value.value(),
                       {Phase::decode, 1, 1, context, 1}, {}))
       total += op.count * op.flops.base();
     return total;

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <vector>
 

@@ -14,10 +14,10 @@ using gpuplan::testing::architecture;
 
 namespace {
 
-const Scheme& scheme(std::string_view name) {
+Scheme scheme(std::string_view name) {
   const auto parsed = parse_scheme(name);
   REQUIRE(parsed.value.has_value());
-  return **parsed.value;
+  return *parsed.value;
 }
 
 const KvFormat& kv(std::string_view name) {

@@ -25,7 +25,7 @@ class Server {
     ::setenv("no_proxy", "127.0.0.1,localhost", 1);  // whatever the tester's network needs
     std::array<int, 2> in{}, out{};
     if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    std::vector<std::string> words = {"python3", GPUPLAN_SOURCE_DIR "/tests/net/server.py"};
+    std::vector<std::string> words = {"python3", "-S", GPUPLAN_SOURCE_DIR "/tests/net/server.py"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());

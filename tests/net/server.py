@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Hub on the loopback interface, with faults on request. Nothing but Python's standard library.
 
-usage: server.py [--folder DIR] [--cdn]
+usage: server.py [--folder DIR] [--cdn] [--tls PEM]
 
 Writes `PORT CDN_PORT` on its first line and ends when its standard input does. DIR/org/name/… are the files of repositories:
 
@@ -22,6 +22,7 @@ import hashlib
 import http.server
 import json
 import pathlib
+import socketserver
 import sys
 import threading
 import time
@@ -184,6 +185,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer_redirect(self):
         self.send(int(self.query.get("status", 302)), b"elsewhere", {"Location": self.query["to"]})
 
+    def answer_loop(self):
+        self.send(302, b"", {"Location": "/do/loop"})
+
     def answer_status(self, status):
         times = int(self.query.get("times", 1000000))
         if self.spent(self.path, times):
@@ -220,8 +224,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer_slow(self):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
-        for _ in range(60):
-            self.wfile.write(b"x" * 1000)
+        for _ in range(20):
+            self.wfile.write(b"x" * 3000)
             self.wfile.flush()
             stopped.wait(0.025)
 
@@ -257,6 +261,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
+    def server_bind(self):  # HTTPServer's asks for the host's full name, which may take seconds
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
+
     def handle_error(self, request, client_address):
         pass  # clients that hang up are what many tests are about
 
@@ -266,11 +274,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder")
     parser.add_argument("--cdn", action="store_true", help="redirect files other than .json to a second port")
+    parser.add_argument("--tls", metavar="PEM", help="https on the first port, with this key and certificate")
     options = parser.parse_args()
     for i in range(2):
         server = Server(("127.0.0.1", 0), Handler)
         server.is_cdn = i == 1
         ports[i] = server.server_address[1]
+        if options.tls and i == 0:
+            import ssl  # takes as long as all the rest
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(options.tls)
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     print(*ports, flush=True)
     sys.stdin.buffer.read()

@@ -18,7 +18,7 @@ inline ServedModel served(std::string_view model, std::string_view scheme = "bf1
   GPUPLAN_ASSERT(preset, "the tests name models of the catalogue");
   ServedModel result;
   result.architecture = architecture_of(*preset);
-  result.scheme = *parse_scheme(scheme).value;
+  result.scheme = parse_scheme(scheme).value.value();
   result.kv = *parse_kv_format(kv).value;
   result.tensors = tensors_of(result.architecture);
   return result;

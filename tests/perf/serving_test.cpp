@@ -129,7 +129,7 @@ TEST_CASE("serving: a decode step takes at least the time of its weights", "[per
     CAPTURE(gpu);
     const ServingCandidate c = candidate(gpu, 4, 1);
     const Seconds least =
-        (weights_bytes(model.tensors, *model.scheme) - embedding) / 4 / ceilings.bandwidth(*c.accelerator);
+        (weights_bytes(model.tensors, model.scheme) - embedding) / 4 / ceilings.bandwidth(*c.accelerator);
     CHECK(serving_time(job, c, ceilings, nullptr).step.value >= least);
   }
 }

@@ -29,7 +29,7 @@ ServedModel serve(const std::string& path, ModelIdentity& identity, const char* 
   JobSpec job;
   job.model = {path, false};
   if (dtype) job.dtype = {dtype, false};
-  return serve_model(built_in(), job, identity);
+  return serve_model(built_in(), job, {}, identity);
 }
 
 bool warns(const ModelIdentity& identity, std::string_view id) {
@@ -48,7 +48,7 @@ TEST_CASE("model: a folder with a config.json is read as what it says", "[planne
   ModelIdentity identity;
   const ServedModel model = serve(folder.path(), identity);
   CHECK(parameters(model.tensors) == 2 * (12288 + 24576 + 128) + 128000 + 64);
-  CHECK(model.scheme->name == "fp16");
+  CHECK(model.scheme.name == "fp16");
   CHECK(identity.source == folder.path());
   CHECK_FALSE(model.stored);
   CHECK(weights_of(model) / bytes(2) == Approx(202048));

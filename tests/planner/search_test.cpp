@@ -21,7 +21,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 std::int64_t held(const Catalog& catalog, const EstimateRequest& request, const Accelerator& accelerator,
                   std::int64_t devices) {
   ModelIdentity found;
-  const ServedModel model = serve_model(catalog, request.job, found);
+  const ServedModel model = serve_model(catalog, request.job, {}, found);
   InferenceMemoryInputs in;
   in.model = &model;
   in.engine = catalog.find_engine("vllm");

@@ -165,6 +165,8 @@ TEST_CASE("validation: rows that cannot be predicted say why", "[validation]") {
   CHECK(reason(row) == "engine.unknown");
   row = closed_loop(8);
   row.weights = "gguf:Q4_K_M";
+  CHECK(reason(row).empty());
+  row.weights = "zip";
   CHECK(reason(row) == "format.unknown");
   row = closed_loop(8);
   row.kv = "odd";

@@ -28,6 +28,7 @@ struct CatalogView {
   std::span<const NodeDesign> nodes;
   std::span<const ModelPreset> models;
   std::span<const Engine> engines;
+  std::span<const TrainingFramework> training_frameworks;
   std::span<const Provider> providers;
   std::span<const CurrencyRate> currencies;
   std::span<const Source> sources;
@@ -49,6 +50,7 @@ class Catalog {
   [[nodiscard]] std::span<const NodeDesign> nodes() const { return view_.nodes; }
   [[nodiscard]] std::span<const ModelPreset> models() const { return view_.models; }
   [[nodiscard]] std::span<const Engine> engines() const { return view_.engines; }
+  [[nodiscard]] std::span<const TrainingFramework> training_frameworks() const { return view_.training_frameworks; }
   [[nodiscard]] std::span<const Provider> providers() const { return view_.providers; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
   [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
@@ -61,6 +63,7 @@ class Catalog {
   [[nodiscard]] const NodeDesign* find_node(std::string_view name) const;
   [[nodiscard]] const ModelPreset* find_model(std::string_view name) const;
   [[nodiscard]] const Engine* find_engine(std::string_view name) const;
+  [[nodiscard]] const TrainingFramework* find_training_framework(std::string_view name) const;
   [[nodiscard]] const Provider* find_provider(std::string_view name) const;
   [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
 
@@ -76,6 +79,7 @@ class Catalog {
   [[nodiscard]] std::string nearest_accelerator(std::string_view name) const;
   [[nodiscard]] std::string nearest_model(std::string_view name) const;
   [[nodiscard]] std::string nearest_engine(std::string_view name) const;
+  [[nodiscard]] std::string nearest_training_framework(std::string_view name) const;
   [[nodiscard]] std::string nearest_provider(std::string_view name) const;
   [[nodiscard]] std::string nearest_currency(std::string_view name) const;
 
@@ -111,6 +115,7 @@ std::vector<ShownField> fields_of(const Provider& record);
 std::vector<ShownField> fields_of(const HostParts& record);
 std::vector<ShownField> fields_of(const Offer& record);
 std::vector<ShownField> fields_of(const Engine& record);
+std::vector<ShownField> fields_of(const TrainingFramework& record);
 std::vector<ShownField> fields_of(const Link& record);
 std::vector<ShownField> fields_of(const NodeDesign& record);
 

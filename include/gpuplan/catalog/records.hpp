@@ -131,7 +131,8 @@ enum class QkNorm : std::uint8_t {
 std::string_view to_string(NormKind value);
 std::string_view to_string(QkNorm value);
 
-/// A model preset: the architecture's numbers, as in the model's own configuration.
+/// A model preset: the architecture's numbers field by field, or the text of the model's own configuration (`config`), which
+/// is read as a file of it would be.
 struct ModelPreset {
   Text name;
   Texts aliases;
@@ -158,6 +159,8 @@ struct ModelPreset {
   Fact<std::int64_t> parameters;         ///< published or computed from the configuration, exact
   Fact<std::int64_t> active_parameters;  ///< as published
   Text native_format;                    ///< a scheme's name: bf16, fp8, mxfp4
+  Text config;  ///< JSON: a config.json, or of a pipeline its components' by name; the fields above are then empty
+  Texts config_from_memory;  ///< keys of `config` that no source at hand repeats
   Text notes;
   FieldMarks marks;
   SourceId source = 0;
@@ -209,6 +212,46 @@ struct Engine {
   Fact<Seconds> request;                ///< per request before its first token
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
+  Text notes;
+  FieldMarks marks;
+  SourceId source = 0;
+};
+
+/// What a training program keeps beside what the arithmetic needs: buffers, kernels, allocator. docs/PHYSICS.md, "Training memory".
+struct TrainingFramework {
+  Text name;
+  Text title;
+  Texts aliases;
+  Text version;
+  Fact<double> gradient_bytes;   ///< of one gradient in mixed precision; unknown: as wide as the weights that compute
+  bool keeps_gradients = false;  ///< gradients live in buffers that stay, else they come and go with each backward pass
+  Fact<double> update_bytes;     ///< temporaries of the optimizer's step per parameter that the device updates
+  Fact<double> bucket_parameters;  ///< gradients reduced at once, in each bucket
+  Fact<std::int64_t> buckets;      ///< buckets alive at once
+  Fact<double> live_parameters;    ///< most parameters that stay gathered at once when weights are sharded
+  Fact<std::int64_t>
+      gathered_layers;  ///< layers gathered at once when weights are sharded: the current one and those fetched ahead
+  bool loads_whole = false;        ///< the whole model that a device loaded stays beside its share of the weights
+  bool unties_embeddings = false;  ///< output head and embedding are two tensors, whatever the model says
+  bool norms_in_fp32 = false;      ///< norms are separate operations in 32 bit, whose intermediates are kept
+  bool fused_activation = false;   ///< activation function and gate are one operation that keeps its inputs alone
+  bool expands_kv = false;         ///< keys and values are copied to the width of the queries
+  bool copies_attention = false;   ///< the attention's output is copied into the layout of the product behind it
+  bool fused_qkv = false;  ///< queries, keys and values are parts of one tensor, which stays whole for the values' sake
+  bool quantized_keep_inputs =
+      false;                     ///< products with quantized weights keep their inputs, though the weights do not train
+  bool quantizes_head = false;   ///< the output head is quantized with the layers
+  bool adapter_dropout = false;  ///< adapters see inputs with dropout, which each keeps a copy of
+  Text cross_entropy;            ///< how the loss is computed unless the job says: plain, chunked, fused
+  Text sharding;                 ///< what data-parallel ranks divide unless the job says: 0 to 3, fsdp
+  bool reports_first_stage = false;  ///< figures in its logs are of the first pipeline stage
+  Text recompute;                    ///< none, selective, full or fitting: none if that fits, else full
+  Fact<Bytes> context;               ///< driver context and loaded kernels
+  Fact<Bytes> communicator;          ///< buffers of one group of devices
+  Fact<Bytes> workspace;             ///< libraries' workspaces
+  Fact<double> fragmentation;        ///< share of what comes and goes that the allocator holds besides
+  Fact<double> fragmentation_low;    ///< 10 % and 90 % quantiles of it
+  Fact<double> fragmentation_high;
   Text notes;
   FieldMarks marks;
   SourceId source = 0;

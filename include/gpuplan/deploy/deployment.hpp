@@ -5,6 +5,7 @@
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/deploy/layout.hpp>
 #include <gpuplan/model/architecture.hpp>
+#include <gpuplan/model/network.hpp>
 #include <gpuplan/model/scheme.hpp>
 #include <gpuplan/model/tensors.hpp>
 #include <gpuplan/topology/fabric.hpp>
@@ -18,16 +19,20 @@ namespace gpuplan {
 
 /// The network and the formats it is stored in, with its tensor list at hand.
 struct ServedModel {
-  Architecture architecture;
-  const Scheme* scheme = nullptr;
+  Network network;
+  Architecture architecture;  ///< of the language model
+  Scheme scheme;  ///< resolved for the tensors
   const KvFormat* kv = nullptr;
-  std::vector<TensorGroup> tensors;
+  std::vector<TensorGroup> tensors;  ///< of the language model
+  std::vector<TensorGroup> beside;   ///< of the other parts that are loaded with it: towers, projectors
   std::optional<Bytes>
       stored;  ///< what the model's own files hold, by their headers; empty: counted from the tensor list
 };
 
 /// Bytes of all weights: by the files' headers where there are any, else by the tensor list and the scheme.
 Bytes weights_of(const ServedModel& model);
+/// The same by the tensor list, whatever the files hold.
+Bytes counted_weights(const ServedModel& model);
 
 /// What every request looks like.
 struct RequestShape {

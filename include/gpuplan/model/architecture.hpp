@@ -29,7 +29,7 @@ struct Attention {
   bool qkv_bias = false;
   bool output_bias = false;
   bool output_gate = false;   ///< the query projection also gives a gate on the heads' outputs, as wide as the values
-  bool value_is_key = false;  ///< no value projection: keys are cached and read as values too
+  bool value_is_key = false;  ///< no value projection: values are the keys before norm and rotation; both are cached
   bool attention_sinks = false;  ///< one learned value a head
   QkNorm qk_norm = QkNorm::none;
   std::int64_t kv_lora_rank = 0;  ///< 0: no latent attention
@@ -40,6 +40,9 @@ struct Attention {
       0;                       ///< sparse attention: heads of the indexer that picks tokens; 0: every token is attended
   std::int64_t index_dim = 0;  ///< width of an index head; its one key a token is cached
   std::int64_t selected_tokens = 0;  ///< how many tokens the indexer picks
+  bool index_weights = true;         ///< the indexer weighs its heads token by token
+  bool head_gate = false;            ///< one gate a head on its output
+  bool shares_cache = false;  ///< reads the keys and values of an earlier layer: projects and caches none of its own
 
   [[nodiscard]] bool has_latent_attention() const { return kv_lora_rank > 0; }
   /// Width of one head's query and key, and of its value.
@@ -112,8 +115,9 @@ struct Architecture : Attention, Mlp {
   std::int64_t windowed_layers = 0;  ///< how many layers slide
   std::int64_t dense_layers = 0;     ///< layers with a plain MLP in a model with experts
   std::vector<MixerGroup> mixers;    ///< empty: all layers have the attention above
-  std::vector<MlpGroup> mlps;        ///< empty: all layers have the MLP above
-  std::vector<TensorGroup> others;   ///< tensors that no member above tells, with their full names
+  std::vector<MlpGroup>
+      mlps;  ///< empty: all layers have the MLP above, or none has where `mixers` are listed and it has no width
+  std::vector<TensorGroup> others;  ///< tensors that no member above tells, with their full names
   std::string native_format;
 
   [[nodiscard]] std::int64_t expert_layers() const { return has_experts() ? layers - dense_layers : 0; }

@@ -15,6 +15,7 @@
 #include <gpuplan/base/file_set.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/model/network.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 
 #include <string>
 #include <string_view>
@@ -31,13 +32,18 @@ struct ModelConfig {
   std::vector<Problem> warnings;          ///< assumptions and oddities, with places
   std::string torch_dtype;                ///< as written: `bfloat16`
   std::string quantization;               ///< as the config calls it: `gptq`, `FP8`; empty: not quantized
-  std::string weights_scheme;             ///< one of `schemes()` by its name; empty: not said, or none of ours
+  std::string weights_scheme;             ///< what parse_scheme takes; empty: not said, or none of ours
+  std::vector<ModuleRule> module_rules;   ///< modules that the quantization stores otherwise, mostly in 16 bit
   std::string kv_format;                  ///< one of `kv_formats()` when the quantization says so, else empty
 };
 
 /// @param config  a parsed config.json
 /// Throws InputError when it is not a mapping or a number in it cannot be.
 ModelConfig read_model_config(const Node& config, std::string_view origin);
+
+/// A preset as the configuration that it stands for; of one that is given field by field the network alone.
+/// Throws InputError when its `config` is no JSON or a number in it cannot be.
+ModelConfig read_model_preset(const ModelPreset& preset);
 
 /// The configuration in a set of files: `config.json` with what quantizers leave beside it, or the `model_index.json` of a
 /// diffusion pipeline, whose components are read from their folders and become the parts.

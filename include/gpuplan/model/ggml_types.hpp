@@ -124,8 +124,14 @@ MixModel mix_model(const Architecture& architecture);
 /// The type llama.cpp's quantizer (for ik_llama.cpp's types: its own) gives a tensor.
 GgmlType mix_type(GgmlFileType file_type, const MixTensor& tensor, const MixModel& model);
 
-/// Bytes of a GGUF file of this mix: tensors by the mix's rules with their padding, and an estimate of the metadata, which
-/// is mostly the vocabulary (48 bytes a token).
+/// Bytes of a group of tensors in a GGUF file of this mix, with their padding.
+Bytes gguf_group_bytes(const Architecture& architecture, const TensorGroup& group, GgmlFileType file_type);
+/// The same when all matrices have one type.
+Bytes gguf_group_bytes(const Architecture& architecture, const TensorGroup& group, GgmlType type);
+/// An estimate of a file's metadata, which is mostly the vocabulary (48 bytes a token).
+Bytes gguf_metadata_bytes(const Architecture& architecture, std::span<const TensorGroup> tensors);
+
+/// Bytes of a GGUF file of this mix: tensors and metadata.
 Bytes gguf_file_bytes(const Architecture& architecture, std::span<const TensorGroup> tensors, GgmlFileType file_type);
 /// Bytes of a mix of somebody's own, known by its average.
 Bytes gguf_file_bytes(std::span<const TensorGroup> tensors, double bits_per_weight);

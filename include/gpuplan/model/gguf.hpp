@@ -12,6 +12,7 @@
 /// are missing or belong to another file, and a Git LFS pointer (`input.lfs_pointer`).
 /// Source: github.com/ggml-org/ggml docs/gguf.md.
 
+#include <gpuplan/base/file_set.hpp>
 #include <gpuplan/model/stored_tensors.hpp>
 
 #include <cstdint>
@@ -67,5 +68,6 @@ struct GgufFile {
 
 /// Any part of a split file (`split.count`) brings in the others, which are called `…-00001-of-00003.gguf` and lie beside it.
 GgufFile read_gguf_header(const std::string& path);
+GgufFile read_gguf_header(FileSet& files, std::string_view name);
 
 }  // namespace gpuplan

@@ -28,6 +28,7 @@ struct PartAttention {
   std::int64_t head_dim = 0;
   double queries = 1;  ///< positions of one item
   double keys = 0;     ///< positions that each query sees; 0: all of the item's text, whose length the caller says
+  double window = 0;   ///< of the text at most so many; 0: all
 };
 
 struct NetworkPart {

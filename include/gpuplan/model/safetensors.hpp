@@ -10,6 +10,7 @@
 /// or lead past the end, sizes other than shape times dtype, and a Git LFS pointer instead of the file
 /// (`input.lfs_pointer`). Source: the format's own description, github.com/huggingface/safetensors README, "Format".
 
+#include <gpuplan/base/file_set.hpp>
 #include <gpuplan/model/stored_tensors.hpp>
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct SafetensorsDtype {
 std::span<const SafetensorsDtype> safetensors_dtypes();
 
 StoredTensors read_safetensors_header(const std::string& path);
+StoredTensors read_safetensors_header(ByteSource& source);
 
 /// A model in several files.
 struct ShardedTensors {
@@ -42,8 +44,10 @@ struct ShardedTensors {
 /// `model.safetensors.index.json`: reads the header of every shard it names, which lie beside it. Besides the above
 /// refuses shard names that lead out of the folder, shards that are missing and tensors that are not in their shard.
 ShardedTensors read_safetensors_index(const std::string& path);
+ShardedTensors read_safetensors_index(FileSet& files, std::string_view index);
 
 /// The `total_size` of `pytorch_model.bin.index.json`. The shards are pickles and are not opened.
 std::int64_t read_pytorch_index_size(const std::string& path);
+std::int64_t read_pytorch_index_size(FileSet& files, std::string_view index);
 
 }  // namespace gpuplan

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuplan {
@@ -25,6 +26,8 @@ std::int64_t active_parameters(const Architecture& architecture);
 
 /// Which storage a scheme gives a tensor.
 const Storage& storage_of(const TensorGroup& tensor, const Scheme& scheme);
+/// The same by the name of a group; `otherwise` when the scheme makes no exception of it.
+const Storage& storage_of(std::string_view name, const Storage& otherwise, const Scheme& scheme);
 
 /// Bytes of all tensors, unsharded.
 Bytes weights_bytes(std::span<const TensorGroup> tensors, const Scheme& scheme);

@@ -11,6 +11,7 @@
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/memory/inference.hpp>
 #include <gpuplan/perf/serving.hpp>
+#include <gpuplan/planner/model_resolution.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,7 @@ Parsed<SortBy> parse_sort(std::string_view text);
 
 struct EstimateRequest {
   JobSpec job;
+  HubAccess hub;                                 ///< for models that are repositories
   std::vector<const Accelerator*> accelerators;  ///< empty: all
   std::optional<std::int64_t> count;             ///< devices in all
   std::vector<const Provider*> providers;        ///< empty: all
@@ -88,19 +90,6 @@ struct RejectedOffer {
   Rejection rejection;
 };
 
-struct Warning {
-  std::string id;
-  std::string message;
-};
-
-/// What a model is called and where it was read from.
-struct ModelIdentity {
-  std::string name;
-  std::string source;                     ///< of the preset, or the path of the configuration
-  std::vector<std::string> not_modelled;  ///< parts that the decoder leaves out
-  std::vector<Warning> warnings;          ///< assumptions made while reading
-};
-
 struct Estimate {
   ServedModel model;
   ModelIdentity identity;
@@ -118,13 +107,6 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request);
 
 /// The hardware part alone: no offers, no options.
 Estimate fit_job(const Catalog& catalog, const EstimateRequest& request);
-
-/// The model of a job with its formats resolved: a preset of the catalogue, else a `config.json`, a folder with one, or `-`.
-/// Formats that the job leaves open are the model's own. Throws InputError.
-ServedModel serve_model(const Catalog& catalog, const JobSpec& job, ModelIdentity& identity);
-
-/// Whether a model's name means a file or a folder rather than a preset.
-bool names_a_path(std::string_view model);
 
 /// Evaluates an option again with a recorder: the terms of memory, time and money.
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,

@@ -1,8 +1,8 @@
 #pragma once
 /// From the planner's results and the catalogue to documents.
 
-#include <gpuplan/model/config.hpp>
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/training.hpp>
 #include <gpuplan/report/document.hpp>
 
 namespace gpuplan {
@@ -11,6 +11,9 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
                                  bool explain);
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                            bool explain);
+
+TrainingReport report_training(const Catalog& catalog, const TrainingRequest& request, const TrainingPlan& plan,
+                               bool explain);
 
 /// What a list is narrowed by; empty: everything.
 struct ListFilter {
@@ -28,9 +31,8 @@ ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, co
 ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat);
 
 RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
-RecordDocument show_model(const Catalog& catalog, const ModelPreset& record);
-/// A model read from its own configuration.
-RecordDocument show_model(const ModelConfig& config, std::string_view path);
+/// A model's facts, what they add up to, its parts and their tensors, and where each was read.
+RecordDocument show_model(const Catalog& catalog, const ResolvedModel& model);
 RecordDocument show_provider(const Catalog& catalog, const Provider& record);
 RecordDocument show_offer(const Catalog& catalog, const Offer& record);
 

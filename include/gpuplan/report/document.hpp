@@ -191,6 +191,43 @@ struct MemoryReport {
   std::int64_t shown_rows = 0;
 };
 
+/// The footprint of a training job.
+struct TrainingHardwareDocument {
+  std::string accelerator;
+  std::int64_t count = 0;
+  double tp = 1, pp = 1, vpp = 1, dp = 1, ep = 1, cp = 1;
+  double zero = 0;       ///< stage
+  std::string sharding;  ///< 0 to 3, fsdp, fsdp-grad, hsdp
+  double micro_batch = 1;
+  std::string recompute;
+  std::string framework;
+  MemoryDocumentPart memory;  ///< of the fullest stage in its fullest phase
+  std::string peak_phase;
+  std::int64_t peak_stage = 0;
+  struct Phase {
+    std::int64_t stage = 0;
+    std::string phase;
+    double bytes = 0;
+  };
+  std::vector<Phase> phases;
+  double largest_micro_batch = 0, longest_sequence = 0;
+  std::string rule, needed, available, smallest_change;  ///< when it does not run
+  struct Change {
+    std::string id, message, cost, verdict;
+    double bytes = 0;
+  };
+  std::vector<Change> changes;  ///< that make it fit on the number asked for, or on the fewest
+};
+struct TrainingReport {
+  CatalogStamp catalog;
+  ModelDocument model;
+  std::vector<JobValue> job;
+  double trained_parameters = 0;
+  std::vector<TrainingHardwareDocument> hardware;
+  std::vector<ExplainedTerm> explanation;
+  std::int64_t shown_rows = 0;
+};
+
 /// A list of records: columns and cells.
 struct Cell {
   std::variant<std::monostate, bool, double, std::string> value;
@@ -223,6 +260,7 @@ struct ErrorDocument {
   std::vector<Problem> problems;
 };
 
-using Document = std::variant<EstimateDocument, MemoryReport, ListDocument, RecordDocument, ErrorDocument>;
+using Document =
+    std::variant<EstimateDocument, MemoryReport, TrainingReport, ListDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

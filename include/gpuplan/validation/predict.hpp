@@ -65,7 +65,7 @@ class RowReader {
 
   const Catalog& catalog_;
   const Ceilings& ceilings_;
-  std::map<std::tuple<std::string, std::string_view, std::string_view>, std::unique_ptr<ServedModel>> models_;
+  std::map<std::tuple<std::string, std::string, std::string_view>, std::unique_ptr<ServedModel>> models_;
 };
 
 /// The row's metric under these constants, in the metric's unit.

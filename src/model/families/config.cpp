@@ -1,7 +1,9 @@
 #include <gpuplan/model/config.hpp>
 
 #include "family.hpp"
+#include "nested_defaults.hpp"
 #include "pipeline.hpp"
+#include "prediction.hpp"
 #include "quantization.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -9,6 +11,7 @@
 #include <gpuplan/model/tensors.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +35,7 @@ constexpr SuffixRow kSuffixes[] = {
     {"DoubleHeadsModel", Top::other_head},
     {"ForSequenceClassification", Top::other_head},
     {"ForTokenClassification", Top::other_head},
+    {"ForImageClassification", Top::other_head},
     {"ForQuestionAnswering", Top::other_head},
     {"ForMaskedLM", Top::language_head},
     {"EncoderModel", Top::none},
@@ -61,7 +65,7 @@ constexpr ForeignKey kForeignKeys[] = {
     {"linear_attn_config", "linear attention", Feature::recurrent},
     {"linear_num_key_heads", "linear attention", Feature::recurrent},
     {"full_attention_interval", "linear attention", Feature::recurrent},
-    {"cross_attention_layers", "cross-attention", Feature::none},
+    {"cross_attention_layers", "cross-attention", Feature::layers_differ},
     {"num_kv_shared_layers", "layers that share keys and values", Feature::layers_differ},
 };
 constexpr ForeignKey kForeignFlags[] = {
@@ -107,6 +111,8 @@ void identify_class(Identity& id) {
   const std::string_view name = id.class_name;
   id.network = row_with(network_families(), &NetworkRow::classes, name);
   if (id.network) return;
+  id.family = row_with(families(), &FamilyRow::classes, name);  // a name without an ending is the whole model
+  if (id.family) return;
   for (const SuffixRow& row : kSuffixes) {
     if (!name.ends_with(row.suffix)) continue;
     const std::string_view stem = name.substr(0, name.size() - row.suffix.size());
@@ -120,12 +126,39 @@ void identify_class(Identity& id) {
   }
 }
 
+/// The row of a name that another library than the Hub's gives (`resnet50`, `vit_base_patch16_224`): by its first word,
+/// with its number or without.
+const NetworkRow* network_named(std::string_view name) {
+  const std::string_view word = name.substr(0, name.find_first_of("._"));
+  const NetworkRow* row = row_with(network_families(), &NetworkRow::types, word);
+  const std::string_view stem = word.substr(0, word.find_last_not_of("0123456789") + 1);
+  return row ? row : row_with(network_families(), &NetworkRow::types, stem);
+}
+
+/// Libraries beside the Hub's call a network by its `architecture` or its `model`, which may hold the `name`; one names
+/// its components.
+void identify_by_name(Identity& id, const Fields& in) {
+  if (!id.type.empty() || !id.class_name.empty()) return;
+  const Node* model = in.find({"model"});
+  std::string name = in.text({"architecture"});
+  if (name.empty() && model) name = string_of(model).value_or(string_of(model->find("name")).value_or(""));
+  if (name.empty() && in.has({"istftnet"}) && in.has({"plbert"})) name = "styletts2";
+  id.network = network_named(name);
+  if (id.network) id.type = std::move(name);
+}
+
+/// The one format that names itself by a key of its own.
+bool is_state_spaces(const Fields& in, const Identity& id) {
+  return id.type.empty() && id.class_name.empty() && in.states("ssm_cfg");
+}
+
 Identity identify(const Fields& in) {
   Identity id;
   id.type = in.text({"model_type"});
   const std::vector<std::string> classes = in.texts("architectures");
   id.class_name = classes.empty() ? in.text({"_class_name"}) : classes.front();
   identify_class(id);
+  identify_by_name(id, in);
   id.family_of_class = id.family;
   const FamilyRow* const family_of_type = row_with(families(), &FamilyRow::types, id.type);
   const OtherRow* const other_of_type = row_with(other_networks(), &OtherRow::types, id.type);
@@ -135,6 +168,7 @@ Identity identify(const Fields& in) {
   }
   if (id.network) id.other = nullptr;
   if (id.class_name.empty()) id.family = family_of_type;
+  if (is_state_spaces(in, id)) id.family = row_with(families(), &FamilyRow::types, "mamba_ssm");
   if (!id.type.empty() && !family_of_type) id.family = nullptr;  // a class borrowed by a network of another type
   if (id.other || id.network) id.family = nullptr;
   id.disagree = id.family_of_class && family_of_type && id.family_of_class != family_of_type;
@@ -148,7 +182,7 @@ std::string unknown_network(const Identity& id, const Fields& in) {
   if (id.other) return std::string(id.other->what) + " " + named(id);
   if (in.has({"_class_name"}) && id.type.empty()) return "diffusion component " + named(id);
   if (id.class_name.empty() && id.type.empty()) {
-    if (in.has({"ssm_cfg"})) return "state-space or recurrent network (ssm_cfg)";
+    if (const std::string name = in.text({"architecture"}); !name.empty()) return "architecture '" + name + "'";
     return in.node().items.empty() ? "the config is empty" : "the config names no model_type and no architectures";
   }
   if (id.class_name.empty()) return "model type '" + id.type + "'";
@@ -183,12 +217,17 @@ bool refuse_foreign(const FamilyRow& family, Fields& in) {
   return refused;
 }
 
-/// Layers for speculation come on top of those counted.
-void note_prediction_layers(Fields& in) {
+/// Layers for speculation come on top of those counted: a part that is not loaded, where their form is published.
+void add_prediction_layers(Fields& in, Network& network) {
   for (const std::string_view key : {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"}) {
     const std::int64_t layers = whole_number_of(in.find({key})).value_or(0);
-    if (layers > 0)
+    if (layers <= 0) continue;
+    if (std::optional<NetworkPart> part = prediction_part(*network.decoder, layers)) {
+      network.parts.push_back(std::move(*part));
+    } else {
       in.not_modelled("multi-token prediction, " + std::to_string(layers) + " layer(s) (" + std::string(key) + ")");
+    }
+    return;
   }
 }
 
@@ -261,7 +300,8 @@ class ConfigReader {
       read_network(*outer.network, outer_);
     } else if (outer.family) {
       Fields in = outer_;
-      if (outer.type.empty()) in.warn("model.partial_config", "the config names no model_type: it may be cut down");
+      if (outer.type.empty() && !is_state_spaces(in, outer))
+        in.warn("model.partial_config", "the config names no model_type: it may be cut down");
       read_decoder(outer, in);
     } else {
       notes_.unreadable.push_back(unknown_network(outer, outer_));
@@ -302,7 +342,9 @@ class ConfigReader {
   }
 
   void read_wrapped(const Identity& outer, const Node& text) {
-    Fields in = outer_.inside(text);
+    Fields written = outer_.inside(text);
+    const Node completed = with_class_defaults(written);
+    Fields in = outer_.inside(completed);
     Identity id = identify(in);
     if (id.type.empty() && id.class_name.empty() && outer.family) id = outer;
     if (!id.family) {
@@ -315,18 +357,25 @@ class ConfigReader {
     }
     id.top = Top::language_head;  // the wrapper's class puts the head on
     read_decoder(id, in);
-    if (!out_.network.decoder) return;
-    if (const WrapperRow* wrapper = row_with(wrapper_families(), &WrapperRow::types, outer.type)) {
+    if (out_.network.decoder) read_other_parts(outer, in);
+  }
+
+  /// What stands beside the text model, which is read.
+  void read_other_parts(const Identity& id, Fields& in) {
+    if (const WrapperRow* wrapper = row_with(wrapper_families(), &WrapperRow::types, id.type)) {
       read_beside(*wrapper);
     } else {
-      note_other_parts(outer_, outer, out_.text_part, in);
+      note_other_parts(outer_, id, out_.text_part, in);
     }
   }
 
   void read_beside(const WrapperRow& wrapper) {
     Network parts;
     wrapper.read(outer_, *out_.network.decoder, parts);
-    if (!keep_parts(parts)) return;
+    for (const std::string& key : notes_.missing) {
+      notes_.not_modelled.push_back("the parts beside the text model, whose configuration lacks " + key);
+    }
+    if (!notes_.missing.empty() || !keep_parts(parts)) return;
     for (NetworkPart& part : parts.parts) out_.network.parts.push_back(std::move(part));
   }
 
@@ -374,10 +423,10 @@ class ConfigReader {
     }
     if (!problems_.problems().empty()) return;
     note_top(id, in, a);
-    note_prediction_layers(in);
-    if (out_.text_part.empty()) note_other_parts(outer_, id, {}, in);
     a.native_format = out_.weights_scheme;
     out_.network = network_of(std::move(a));
+    add_prediction_layers(in, out_.network);
+    if (out_.text_part.empty()) read_other_parts(id, in);
   }
 
   /// The quantization, else the type of the weights.
@@ -393,6 +442,7 @@ class ConfigReader {
       const Quantization found = read_quantization_config(outer_.inside(*described));
       out_.quantization = found.method;
       out_.weights_scheme = found.scheme;
+      out_.module_rules = found.rules;
       out_.kv_format = found.kv_format;
     }
     if (out_.quantization.empty()) out_.weights_scheme = scheme_of_dtype(out_.torch_dtype);
@@ -402,7 +452,7 @@ class ConfigReader {
     constexpr std::string_view prefix = "torch.";
     if (dtype.starts_with(prefix)) dtype.remove_prefix(prefix.size());
     if (dtype != "float32" && dtype != "float16" && dtype != "bfloat16") return {};
-    return std::string((*parse_scheme(dtype).value)->name);
+    return std::string(parse_scheme(dtype).value->name);
   }
 
   const Node& root_;

@@ -1,8 +1,10 @@
 #include "common.hpp"
 #include "family.hpp"
+#include "layer_list.hpp"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace gpuplan {
 namespace {
@@ -52,14 +54,29 @@ void read_deepseek_v2(Fields& in, Architecture& a) {
   read_deepseek_experts(in, a);
 }
 
-/// DeepSeek-V3 and its heirs: a correction bias on the router. The sparse attention of V3.2 and GLM-5 adds an indexer.
+/// DeepSeek-V3 and its heirs: a correction bias on the router, and in V3.2 sparse attention over what an indexer picks.
 void read_deepseek_v3(Fields& in, Architecture& a) {
   read_deepseek_v2(in, a);
   a.router_bias = a.has_experts();
-  if (const std::int64_t chosen = in.amount_or({"index_topk"}, 0); chosen > 0) {
-    in.not_modelled("sparse attention over " + std::to_string(chosen) +
-                    " tokens: attention is taken as full, the indexer's weights and cache are left out");
-  }
+  a.selected_tokens = in.amount_or({"index_topk"}, 0);
+  if (a.selected_tokens == 0) return;
+  a.index_heads = in.count({"index_n_heads"});
+  a.index_dim = in.count({"index_head_dim"});
+}
+
+/// GLM-5: as DeepSeek-V3.2; where `indexer_types` says `shared`, a layer takes the choice of an earlier one.
+void read_glm_moe_dsa(Fields& in, Architecture& a) {
+  read_deepseek_v3(in, a);
+  const std::vector<std::string> types = in.texts("indexer_types");
+  if (types.empty()) return;
+  if (!lists_each_layer(in, "indexer_types", types.size(), a)) return;
+  const Attention choosing = a;
+  Attention told = a;
+  told.index_heads = 0;
+  LayerList layers;
+  for (const std::string& type : types) layers.mixer(type == "shared" ? told : choosing);
+  for (const MlpGroup& group : mlps_of(a)) layers.mlp(group.mlp, group.layers);
+  layers.into(a);
 }
 
 }  // namespace gpuplan

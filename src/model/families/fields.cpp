@@ -48,6 +48,15 @@ std::optional<std::int64_t> whole_number_of(const Node* node) {
   return static_cast<std::int64_t>(number);
 }
 
+std::optional<double> number_of(const Node* node) {
+  if (!node || node->kind != Node::Kind::scalar || node->quoted) return std::nullopt;
+  const char* const end = node->scalar.data() + node->scalar.size();
+  double number = 0;
+  const auto [at, error] = std::from_chars(node->scalar.data(), end, number);
+  if (error != std::errc() || at != end || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
 std::optional<bool> boolean_of(const Node* node) {
   if (!node || node->kind != Node::Kind::scalar || node->quoted) return std::nullopt;
   if (node->scalar == "true" || node->scalar == "1") return true;

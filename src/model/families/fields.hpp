@@ -72,6 +72,8 @@ class Fields {
 std::optional<std::string> string_of(const Node* node);
 /// A scalar as an unquoted whole number (`4096`, `4096.0`); nullopt for anything else.
 std::optional<std::int64_t> whole_number_of(const Node* node);
+/// A scalar as an unquoted number, finite; nullopt for anything else.
+std::optional<double> number_of(const Node* node);
 /// A scalar as true or false; nullopt for anything else.
 std::optional<bool> boolean_of(const Node* node);
 

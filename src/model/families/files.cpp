@@ -46,6 +46,7 @@ void read_quantizer_files(FileSet& files, ModelConfig& config) {
     if (found.method.empty()) continue;
     config.quantization = found.method;
     config.weights_scheme = found.scheme;
+    config.module_rules = found.rules;
     config.kv_format = found.kv_format;
     if (config.network.decoder) config.network.decoder->native_format = found.scheme;
     return;
@@ -74,6 +75,24 @@ ModelConfig read_pipeline(FileSet& files) {
 }
 
 }  // namespace
+
+ModelConfig read_model_preset(const ModelPreset& preset) {
+  ModelConfig config;
+  if (preset.config.empty()) {
+    config.architecture_class = preset.architecture;
+    config.network = network_of(architecture_of(preset));
+  } else {
+    const std::string origin = "preset " + std::string(preset.name);
+    config = read_model_config(parse_config(std::string(preset.config), origin), origin);
+    if (config.network.decoder) config.network.decoder->name = preset.name;
+    if (config.network.decoder && !preset.native_format.empty()) {
+      config.network.decoder->native_format = preset.native_format;
+    }
+  }
+  config.network.name = preset.name;
+  config.network.family = preset.family;
+  return config;
+}
 
 ModelConfig read_model_config(FileSet& files) {
   if (!files.has(kConfigName) && files.has(kPipelineName)) return read_pipeline(files);

@@ -3,6 +3,7 @@
 
 namespace gpuplan {
 
+/// OPT: the 350M model alone norms after its blocks, so it ends without a norm, and has narrower embeddings.
 void read_opt(Fields& in, Architecture& a) {
   read_shape(in, a);
   read_plain_heads(in, a);
@@ -12,12 +13,9 @@ void read_opt(Fields& in, Architecture& a) {
   a.max_position = in.count({"max_position_embeddings"});
   a.position_offset = 2;  // OPTLearnedPositionalEmbedding
   a.intermediate = in.count({"ffn_dim"});
-  if (in.count_or({"word_embed_proj_dim"}, a.hidden) != a.hidden) {
-    in.unreadable("embeddings narrower than the layers (word_embed_proj_dim)");
-  }
-  if (!in.flag({"do_layer_norm_before"}, true) || in.flag({"_remove_final_layer_norm"}, false)) {
-    in.unreadable("layers without a final norm (do_layer_norm_before)");
-  }
+  const std::int64_t embedding = in.count_or({"word_embed_proj_dim"}, a.hidden);
+  if (embedding != a.hidden) a.embedding_width = embedding;
+  a.final_norm = in.flag({"do_layer_norm_before"}, true) && !in.flag({"_remove_final_layer_norm"}, false);
 }
 
 }  // namespace gpuplan

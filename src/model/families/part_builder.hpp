@@ -96,7 +96,11 @@ class PartBuilder {
   }
   /// Scores and weighted sums of the layers that stand here.
   void attend(std::int64_t heads, std::int64_t head_dim, double queries, double keys) {
-    part_.attention.push_back({repeat_, heads, head_dim, queries, keys});
+    part_.attention.push_back({repeat_, heads, head_dim, queries, keys, 0});
+  }
+  /// The same of text, where each token sees at most `window` others; 0: all.
+  void attend_text(std::int64_t heads, std::int64_t head_dim, double window) {
+    part_.attention.push_back({repeat_, heads, head_dim, 1, 0, window});
   }
 
   [[nodiscard]] double positions() const { return positions_; }

@@ -3,15 +3,19 @@
 
 #include "fields.hpp"
 
+#include <gpuplan/model/stored_scheme.hpp>
+
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuplan {
 
 struct Quantization {
-  std::string method;     ///< `gptq`, `NVFP4`; empty: not quantized
-  std::string scheme;     ///< of `schemes()`; empty: none of ours, which is a warning
-  std::string kv_format;  ///< of `kv_formats()`, or empty
+  std::string method;             ///< `gptq`, `NVFP4`; empty: not quantized
+  std::string scheme;             ///< what parse_scheme takes; empty: none of ours, which is a warning
+  std::vector<ModuleRule> rules;  ///< modules that are stored otherwise
+  std::string kv_format;          ///< of `kv_formats()`, or empty
 };
 
 /// The mapping `quantization_config` of a config.json.

@@ -202,8 +202,9 @@ void check_part(const GgufFile& part, std::int64_t number, std::int64_t count, c
   }
 }
 
-GgufFile read_parts(const std::string& path, std::int64_t count) {
-  const std::string prefix = split_prefix(path);
+GgufFile read_parts(FileSet& files, const std::string& file, std::int64_t count) {
+  const std::string path = files.origin(file);
+  const std::string prefix = split_prefix(file);
   if (prefix.empty()) {
     refuse("input.bad_path", path, fmt::format("is a part of {}, but is not called like one", count),
            fmt::format("a name that ends in -00001-of-{:05}.gguf", count));
@@ -211,13 +212,12 @@ GgufFile read_parts(const std::string& path, std::int64_t count) {
   GgufFile all;
   std::unordered_set<std::string> names;
   for (std::int64_t number = 0; number < count; ++number) {
-    const std::string part_path = fmt::format("{}-{:05}-of-{:05}.gguf", prefix, number + 1, count);
-    std::error_code error;
-    if (!std::filesystem::exists(part_path, error)) {
+    const std::string part_name = fmt::format("{}-{:05}-of-{:05}.gguf", prefix, number + 1, count);
+    const std::string part_path = files.origin(part_name);
+    if (!files.has(part_name)) {
       refuse("input.missing_shard", path, fmt::format("part {} of {} is not there", number + 1, count), part_path);
     }
-    FileBytes source(part_path);
-    GgufFile part = read_gguf_part(source);
+    GgufFile part = read_gguf_part(*files.open(part_name));
     check_part(part, number, count, part_path);
     for (StoredTensor& t : part.stored.tensors) {
       if (!names.insert(t.name).second) {
@@ -267,14 +267,23 @@ GgufFile read_gguf_part(ByteSource& source) {
   return out;
 }
 
-GgufFile read_gguf_header(const std::string& path) {
-  FileBytes source(path);
-  GgufFile file = read_gguf_part(source);
+GgufFile read_gguf_header(FileSet& files, std::string_view name) {
+  const std::string path = files.origin(name);
+  GgufFile file = read_gguf_part(*files.open(name));
   const std::int64_t count = file.metadata.whole("split.count").value_or(1);
   if (count < 0 || count > kMaxParts) {
     refuse("input.bad_value", path, fmt::format("'split.count' is {}", count), fmt::format("1 to {}", kMaxParts));
   }
-  return count > 1 ? read_parts(path, count) : std::move(file);
+  return count > 1 ? read_parts(files, std::string(name), count) : std::move(file);
+}
+
+GgufFile read_gguf_header(const std::string& path) {
+  {
+    FileBytes there(path);  // says what is wrong with the file itself
+  }
+  const std::filesystem::path file(path);
+  const auto files = open_folder(file.has_parent_path() ? file.parent_path().string() : ".");
+  return read_gguf_header(*files, file.filename().string());
 }
 
 }  // namespace gpuplan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,17 +69,27 @@ std::vector<Piece> pieces_of(const TensorGroup& g, const Architecture& a) {
   return {{kind, per_layer * g.rows, g.columns}};
 }
 
-std::int64_t padded(std::int64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+double padded(double size) {
+  const auto alignment = static_cast<double>(kAlignment);
+  return std::ceil(size / alignment) * alignment;
+}
 
-std::int64_t group_size(const TensorGroup& g, const Architecture& a, GgmlFileType file_type, const MixModel& model) {
+/// Sum over the layers of a group, whose tensors have the types that `type_of` gives them.
+template <class TypeOf>
+Bytes group_bytes(const TensorGroup& g, const Architecture& a, TypeOf&& type_of) {
+  // The rules repeat every few layers; nobody has more than these.
+  constexpr std::int64_t kMostLayers = 4096;
   const bool expert = g.role == TensorRole::expert;
   const bool shared = g.role == TensorRole::shared_expert;
   // Plain MLPs stand first, as far as an architecture tells.
   const std::int64_t first = expert || shared ? a.dense_layers : 0;
   const std::int64_t step = a.shared_experts > 0 && (expert || shared) ? 2 : 1;
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, g.layers); ++i) {
-    for (const Piece& piece : pieces_of(g, a)) {
+  const std::int64_t layers = std::max<std::int64_t>(1, g.layers);
+  const std::int64_t counted = std::min(layers, kMostLayers);
+  const std::vector<Piece> pieces = pieces_of(g, a);
+  double total = 0;
+  for (std::int64_t i = 0; i < counted; ++i) {
+    for (const Piece& piece : pieces) {
       MixTensor tensor;
       tensor.kind = piece.kind;
       tensor.layer = first + i;
@@ -86,10 +97,10 @@ std::int64_t group_size(const TensorGroup& g, const Architecture& a, GgmlFileTyp
       tensor.columns = piece.columns;
       tensor.expert = expert;
       tensor.shared_expert = shared;
-      total += padded(piece.rows * row_size(mix_type(file_type, tensor, model), piece.columns));
+      total += padded(static_cast<double>(piece.rows) * static_cast<double>(row_size(type_of(tensor), piece.columns)));
     }
   }
-  return total;
+  return bytes(total * static_cast<double>(layers) / static_cast<double>(counted));
 }
 
 }  // namespace
@@ -104,13 +115,30 @@ MixModel mix_model(const Architecture& a) {
   return model;
 }
 
-Bytes gguf_file_bytes(const Architecture& a, std::span<const TensorGroup> tensors, GgmlFileType file_type) {
+Bytes gguf_group_bytes(const Architecture& a, const TensorGroup& group, GgmlFileType file_type) {
   const MixModel model = mix_model(a);
-  std::int64_t total = a.vocab * kMetadataPerToken;
+  return group_bytes(group, a, [&](const MixTensor& tensor) { return mix_type(file_type, tensor, model); });
+}
+
+Bytes gguf_group_bytes(const Architecture& a, const TensorGroup& group, GgmlType type) {
+  return group_bytes(group, a, [&](const MixTensor& tensor) {
+    if (tensor.kind == K::unquantized) return GgmlType::f32;
+    return tensor.columns % traits_of(type).block == 0 ? type : GgmlType::f16;
+  });
+}
+
+Bytes gguf_metadata_bytes(const Architecture& a, std::span<const TensorGroup> tensors) {
+  double total = static_cast<double>(a.vocab * kMetadataPerToken);
   for (const TensorGroup& g : tensors) {
-    total += group_size(g, a, file_type, model) + std::max<std::int64_t>(1, g.layers) * kMetadataPerTensor;
+    total += static_cast<double>(std::max<std::int64_t>(1, g.layers) * kMetadataPerTensor);
   }
-  return bytes(static_cast<double>(total));
+  return bytes(total);
+}
+
+Bytes gguf_file_bytes(const Architecture& a, std::span<const TensorGroup> tensors, GgmlFileType file_type) {
+  Bytes total = gguf_metadata_bytes(a, tensors);
+  for (const TensorGroup& g : tensors) total += gguf_group_bytes(a, g, file_type);
+  return total;
 }
 
 Bytes gguf_file_bytes(std::span<const TensorGroup> tensors, double bits_per_weight) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxStructure = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxTensors = 1'000'000;
 constexpr std::size_t kMaxValues = 100'000;
-constexpr std::size_t kMaxOperators = 10'000;  // different ones
+constexpr std::size_t kMaxOperators = 100'000;  // different ones, of the graph and of each function
 constexpr std::size_t kMaxFunctions = 10'000;
 constexpr std::size_t kMaxOpsets = 1000;
 constexpr std::string_view kConstant = "Constant";
@@ -202,12 +202,12 @@ class ModelReader {
   }
 
   void keep(const Scope& scope, StoredTensor tensor, bool is_text, bool is_sparse, std::uint64_t at) {
+    limit(static_cast<std::size_t>(total_.tensors), kMaxTensors, "initializers");
     add(total_, {1, tensor.elements, tensor.size}, at);
     if (scope.is_training) {
       add(out_.training, {1, tensor.elements, tensor.size}, at);
       return;
     }
-    limit(out_.stored.tensors.size(), kMaxTensors, "tensors");
     out_.subgraph_initializers += scope.is_inner ? 1 : 0;
     out_.sparse_initializers += is_sparse ? 1 : 0;
     out_.string_initializers += is_text ? 1 : 0;
@@ -252,8 +252,7 @@ class ModelReader {
       refuse("input.missing", in_.origin(), fmt::format("the node at byte {} has no operator", at), "an op_type");
     }
     add(scope.is_training ? out_.training : op == kConstant ? out_.constants : out_.attributes, tensors, at);
-    limit(scope.operators->size(), kMaxOperators, "different operators");
-    ++(*scope.operators)[op];
+    if (++(*scope.operators)[op] == 1) limit(operators_++, kMaxOperators, "different operators");
   }
 
   void read_attribute(const Scope& scope, OnnxCount& tensors, std::uint64_t at) {
@@ -340,6 +339,7 @@ class ModelReader {
   OnnxFile out_;
   OnnxCount total_;
   Operators training_operators_;
+  std::size_t operators_ = 0;  ///< different ones of the graph and of each function
   bool has_graph_ = false;
 };
 

@@ -3,7 +3,7 @@
 
 #include "bytes.hpp"
 
-#include <gpuplan/model/stored_tensors.hpp>
+#include <gpuplan/model/safetensors.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace gpuplan {
-
-StoredTensors read_safetensors_header(ByteSource& source);
 
 struct WeightMap {
   std::optional<std::int64_t> total_size;

@@ -88,41 +88,50 @@ class IndexVisitor : public JsonVisitor {
   std::unordered_map<std::string, std::size_t> numbers_;
 };
 
-WeightMap read_weight_map(const std::string& path, bool with_shards) {
+WeightMap read_weight_map(FileSet& files, std::string_view index, bool with_shards) {
+  const std::string text = files.text(index);
+  MemoryBytes source(text, files.origin(index));
+  refuse_lfs_pointer(source);
+  return parse_weight_map(text, files.origin(index), with_shards);
+}
+
+/// Where an index lies: the folder, and its name in it.
+std::pair<std::unique_ptr<FileSet>, std::string> folder_of(const std::string& path) {
+  const std::filesystem::path file(path);
   {
-    FileBytes source(path);
-    refuse_lfs_pointer(source);
+    FileBytes there(path);  // says what is wrong with the file itself
   }
-  return parse_weight_map(read_text_file(path), path, with_shards);
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  return {open_folder(folder), file.filename().string()};
 }
 
 /// The header of a shard; a missing one says which and for what.
-StoredTensors read_shard(const std::string& index, const std::string& shard) {
-  const std::filesystem::path path = std::filesystem::path(index).parent_path() / shard;
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    refuse("input.missing_shard", index, "the shard " + in_quotes(shard) + " is not there", path.string());
+StoredTensors read_shard(FileSet& files, std::string_view index, const std::string& shard) {
+  const std::string path = (std::filesystem::path(index).parent_path() / shard).generic_string();
+  if (!files.has(path)) {
+    refuse("input.missing_shard", files.origin(index), "the shard " + in_quotes(shard) + " is not there",
+           files.origin(path));
   }
-  return read_safetensors_header(path.string());
+  return read_safetensors_header(*files.open(path));
 }
 
 using TensorsByName = std::unordered_map<std::string, StoredTensor>;
 
 /// Shard by shard, so that only the tensors the index names are kept.
-void collect(const std::string& index, const WeightMap& map, std::vector<StoredTensor>& out) {
+void collect(FileSet& files, std::string_view index, const WeightMap& map, std::vector<StoredTensor>& out) {
   std::vector<std::vector<std::size_t>> wanted(map.shards.size());
   for (std::size_t i = 0; i < map.tensors.size(); ++i) wanted[map.tensors[i].second].push_back(i);
   out.resize(map.tensors.size());
   for (std::size_t s = 0; s < map.shards.size(); ++s) {
     TensorsByName held;
-    for (StoredTensor& t : read_shard(index, map.shards[s]).tensors) {
+    for (StoredTensor& t : read_shard(files, index, map.shards[s]).tensors) {
       std::string name = t.name;
       held.emplace(std::move(name), std::move(t));
     }
     for (const std::size_t i : wanted[s]) {
       const auto found = held.find(map.tensors[i].first);
       if (found == held.end()) {
-        refuse("input.missing", index,
+        refuse("input.missing", files.origin(index),
                in_quotes(map.tensors[i].first) + " is not in its shard " + in_quotes(map.shards[s]),
                "an index that belongs to these files");
       }
@@ -141,20 +150,31 @@ WeightMap parse_weight_map(std::string_view text, const std::string& origin, boo
   return std::move(visitor.map);
 }
 
-ShardedTensors read_safetensors_index(const std::string& path) {
-  const WeightMap map = read_weight_map(path, true);
+ShardedTensors read_safetensors_index(FileSet& files, std::string_view index) {
+  const WeightMap map = read_weight_map(files, index, true);
   ShardedTensors out;
   out.stored.format = "safetensors";
   out.shards = static_cast<std::int64_t>(map.shards.size());
   out.stated_size = map.total_size;
-  collect(path, map, out.stored.tensors);
+  collect(files, index, map, out.stored.tensors);
   return out;
 }
 
-std::int64_t read_pytorch_index_size(const std::string& path) {
-  const WeightMap map = read_weight_map(path, false);
-  if (!map.total_size) refuse("input.missing", path, "the index does not say 'total_size'", "metadata: total_size");
+ShardedTensors read_safetensors_index(const std::string& path) {
+  const auto [folder, name] = folder_of(path);
+  return read_safetensors_index(*folder, name);
+}
+
+std::int64_t read_pytorch_index_size(FileSet& files, std::string_view index) {
+  const WeightMap map = read_weight_map(files, index, false);
+  if (!map.total_size)
+    refuse("input.missing", files.origin(index), "the index does not say 'total_size'", "metadata: total_size");
   return *map.total_size;
+}
+
+std::int64_t read_pytorch_index_size(const std::string& path) {
+  const auto [folder, name] = folder_of(path);
+  return read_pytorch_index_size(*folder, name);
 }
 
 }  // namespace gpuplan

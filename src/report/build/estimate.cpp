@@ -31,7 +31,7 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
   d.concurrency_total = static_cast<double>(option.max_concurrency * option.layout.dp);
   d.layout = describe_layout(option.layout, *estimate.engine);
-  d.quality_format = estimate.model.scheme->name;
+  d.quality_format = estimate.model.scheme.name;
   d.memory = describe_memory(option.memory, option.max_concurrency);
   d.at_concurrency = option.load * static_cast<double>(option.layout.dp);
   d.at_basis = request.job.concurrency.is_default ? "all_that_fit" : "asked";

@@ -72,12 +72,15 @@ ListDocument list_models(const Catalog& catalog, const ListFilter& filter) {
                     {}};
   for (const ModelPreset& preset : catalog.models()) {
     if (!mentions(filter.text, {preset.name, preset.family, preset.architecture}, preset.aliases)) continue;
-    const Architecture architecture = architecture_of(preset);
+    const Network network = read_model_preset(preset).network;
+    const Architecture* decoder = network.decoder ? &*network.decoder : nullptr;
+    const auto whole = [](std::int64_t number) { return cell(static_cast<double>(number)); };
     list.rows.push_back(
-        {cell(preset.name), cell(preset.family), cell(static_cast<double>(parameters(tensors_of(architecture)))),
-         cell(static_cast<double>(active_parameters(architecture))), cell(preset.layers, Unit::none),
-         cell(kv_bytes_per_token(architecture, bytes(2)).base(), Unit::bytes), cell(preset.max_position, Unit::none),
-         cell(preset.native_format.empty() ? Text("bf16") : preset.native_format)});
+        {cell(preset.name), cell(preset.family), whole(parameters(network)), whole(active_parameters(network)),
+         decoder ? whole(decoder->layers) : Cell{},
+         decoder ? cell(kv_bytes_per_token(*decoder, bytes(2)).base(), Unit::bytes) : Cell{},
+         decoder && decoder->max_position > 0 ? whole(decoder->max_position) : Cell{},
+         cell(decoder && !decoder->native_format.empty() ? Text(decoder->native_format) : Text("bf16"))});
   }
   list.note = "kv_bytes_per_token in bf16, before any window is full";
   return list;

@@ -27,14 +27,14 @@ ModelDocument describe_model(const JobSpec& job, const Estimate& estimate) {
   model.parameters = static_cast<double>(parameters(served.tensors));
   model.active_parameters = static_cast<double>(active_parameters(served.architecture));
   model.weights_bytes = weights_of(served).base();
-  model.weights_format = served.scheme->name;
+  model.weights_format = served.scheme.name;
   model.kv_bytes_per_token = kv_bytes_per_token(served.architecture, served.kv->element).base();
   std::map<TensorRole, ModelDocument::Part> parts;
   for (const TensorGroup& tensor : served.tensors) {
     ModelDocument::Part& part = parts[tensor.role];
     part.role = to_string(tensor.role);
     part.parameters += static_cast<double>(tensor.elements());
-    part.bytes += static_cast<double>(tensor.count) * stored_bytes(storage_of(tensor, *served.scheme),
+    part.bytes += static_cast<double>(tensor.count) * stored_bytes(storage_of(tensor, served.scheme),
                                                                    static_cast<double>(tensor.rows),
                                                                    static_cast<double>(tensor.columns))
                                                           .base();
@@ -52,7 +52,7 @@ std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate)
   };
   return {{"type", std::string(to_string(job.type.value)), job.type.is_default},
           {"model", estimate.identity.name, false},
-          {"dtype", std::string(estimate.model.scheme->name), job.dtype.is_default},
+          {"dtype", estimate.model.scheme.name, job.dtype.is_default},
           {"kv_dtype", std::string(estimate.model.kv->name), job.kv_dtype.is_default},
           number("context", job.context),
           number("input", job.input),

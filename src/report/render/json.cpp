@@ -240,6 +240,68 @@ Json to_json(const MemoryReport& d) {
   return out;
 }
 
+Json training_memory_json(const TrainingHardwareDocument& h) {
+  Json phases = Json::array();
+  for (const auto& phase : h.phases)
+    phases.push_back({{"stage", phase.stage}, {"phase", phase.phase}, {"bytes", number(phase.bytes)}});
+  Json out = memory_json(h.memory);
+  out.erase("max_concurrency");
+  out["peak_phase"] = h.peak_phase;
+  out["peak_stage"] = h.peak_stage;
+  out["phases"] = std::move(phases);
+  out["largest_micro_batch"] = number(h.largest_micro_batch);
+  out["longest_sequence"] = number(h.longest_sequence);
+  return out;
+}
+
+Json training_hardware_json(const TrainingHardwareDocument& h) {
+  Json rejection = nullptr;
+  if (!h.rule.empty()) {
+    rejection = {
+        {"rule", h.rule}, {"needed", h.needed}, {"available", h.available}, {"smallest_change", h.smallest_change}};
+  }
+  Json changes = Json::array();
+  for (const auto& c : h.changes) {
+    changes.push_back({{"id", c.id},
+                       {"message", c.message},
+                       {"cost", c.cost},
+                       {"per_device_bytes", number(c.bytes)},
+                       {"verdict", c.verdict}});
+  }
+  return {{"accelerator", h.accelerator},
+          {"runs", h.rule.empty()},
+          {"count", h.count},
+          {"layout",
+           {{"tp", number(h.tp)},
+            {"pp", number(h.pp)},
+            {"vpp", number(h.vpp)},
+            {"dp", number(h.dp)},
+            {"ep", number(h.ep)},
+            {"cp", number(h.cp)},
+            {"zero", number(h.zero)},
+            {"sharding", h.sharding},
+            {"micro_batch", number(h.micro_batch)},
+            {"recompute", h.recompute},
+            {"engine", h.framework}}},
+          {"memory", training_memory_json(h)},
+          {"changes", std::move(changes)},
+          {"rejection", std::move(rejection)}};
+}
+
+Json to_json(const TrainingReport& d) {
+  Json hardware = Json::array();
+  for (const TrainingHardwareDocument& h : d.hardware) hardware.push_back(training_hardware_json(h));
+  Json out = {{"schema_version", kSchemaVersion},
+              {"command", "memory"},
+              {"catalog", catalog_json(d.catalog)},
+              {"model", model_json(d.model)},
+              {"job", job_json(d.job)},
+              {"trained_parameters", number(d.trained_parameters)},
+              {"hardware", std::move(hardware)}};
+  if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
+  return out;
+}
+
 Json cell_json(const Cell& cell) {
   if (const auto* word = std::get_if<std::string>(&cell.value)) return *word;
   if (const auto* truth = std::get_if<bool>(&cell.value)) return *truth;

@@ -272,6 +272,7 @@ std::string rejected_hardware(const std::vector<HardwareDocument>& hardware, con
 std::string render_table(const Document& document, const TextStyle& style) {
   if (const auto* estimate = std::get_if<EstimateDocument>(&document)) return estimate_text(*estimate, style);
   if (const auto* memory = std::get_if<MemoryReport>(&document)) return memory_text(*memory, style);
+  if (const auto* training = std::get_if<TrainingReport>(&document)) return training_text(*training, style);
   if (const auto* list = std::get_if<ListDocument>(&document)) return list_text(*list, style);
   if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record, style);
   return error_text(std::get<ErrorDocument>(document));

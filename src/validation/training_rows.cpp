@@ -1,0 +1,159 @@
+#include <gpuplan/validation/training.hpp>
+
+#include <gpuplan/base/error.hpp>
+#include <gpuplan/base/parse.hpp>
+#include <gpuplan/validation/csv.hpp>
+#include <gpuplan/validation/errors.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace gpuplan {
+namespace {
+
+constexpr std::array<std::string_view, 3> kMetrics = {"peak_bytes_per_device", "reserved_bytes_per_device", "fits"};
+constexpr std::array<std::string_view, 7> kColumns = {"id", "source", "task", "engine", "model", "metric", "value"};
+
+/// Takes the fields of one record by their columns and collects what is wrong with them.
+class Record {
+ public:
+  Record(const CsvTable& table, const CsvRecord& record, std::string_view origin, std::vector<Problem>& problems)
+      : table_(table), record_(record), origin_(origin), problems_(problems) {}
+  [[nodiscard]] std::string text(std::string_view column) const {
+    const auto at = table_.column(column);
+    return at ? record_.fields[*at] : std::string{};
+  }
+  [[nodiscard]] std::optional<std::int64_t> count(std::string_view column) { return number(column, parse_count); }
+  template <class Parse>
+  auto number(std::string_view column, Parse parse) -> decltype(parse(std::string_view{}).value) {
+    const std::string field = text(column);
+    if (field.empty()) return std::nullopt;
+    auto parsed = parse(field);
+    if (!parsed.value) {
+      problems_.push_back({"input.bad_value",
+                           std::string(column) + ": " + parsed.message,
+                           Place{std::string(origin_), record_.line, 0},
+                           parsed.expected,
+                           {},
+                           {}});
+    }
+    return parsed.value;
+  }
+
+ private:
+  const CsvTable& table_;
+  const CsvRecord& record_;
+  std::string_view origin_;
+  std::vector<Problem>& problems_;
+};
+
+TrainingRow read_row(Record& in) {
+  TrainingRow row;
+  const std::pair<std::string_view, std::string TrainingRow::*> texts[] = {
+      {"id", &TrainingRow::id},
+      {"source", &TrainingRow::source},
+      {"task", &TrainingRow::task},
+      {"engine", &TrainingRow::engine},
+      {"model", &TrainingRow::model},
+      {"arch", &TrainingRow::arch},
+      {"accelerator", &TrainingRow::accelerator},
+      {"precision", &TrainingRow::precision},
+      {"zero", &TrainingRow::zero},
+      {"recompute", &TrainingRow::recompute},
+      {"optimizer", &TrainingRow::optimizer},
+      {"flash_attention", &TrainingRow::flash_attention},
+      {"variant", &TrainingRow::variant},
+      {"memory_kind", &TrainingRow::memory_kind},
+      {"metric", &TrainingRow::metric}};
+  for (const auto& [column, member] : texts) row.*member = in.text(column);
+  const std::pair<std::string_view, std::optional<std::int64_t> TrainingRow::*> counts[] = {
+      {"count", &TrainingRow::count},
+      {"seq_len", &TrainingRow::sequence},
+      {"micro_batch", &TrainingRow::micro_batch},
+      {"grad_accum", &TrainingRow::grad_accum},
+      {"tp", &TrainingRow::tp},
+      {"pp", &TrainingRow::pp},
+      {"vpp", &TrainingRow::vpp},
+      {"dp", &TrainingRow::dp},
+      {"cp", &TrainingRow::cp},
+      {"ep", &TrainingRow::ep},
+      {"lora_rank", &TrainingRow::lora_rank}};
+  for (const auto& [column, member] : counts) row.*member = in.count(column);
+  row.sequence_parallel = in.text("sp") == "1" || in.text("sp") == "yes";
+  row.value = in.number("value", parse_non_negative).value_or(0);
+  return row;
+}
+
+}  // namespace
+
+double TrainingPrediction::abs_error() const {
+  if (!predicted) return 1;
+  if (row.metric == "fits") return std::fabs(value - row.value) < 0.5 ? 0 : 1;
+  return std::fabs(value / row.value - 1);
+}
+
+std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_view origin) {
+  const CsvTable table = read_csv(text, origin);
+  std::vector<Problem> problems;
+  for (const std::string_view column : kColumns) {
+    if (table.column(column)) continue;
+    problems.push_back({"input.missing_key",
+                        "no column '" + std::string(column) + "'",
+                        Place{std::string(origin), 1, 0},
+                        "the columns of data/measured/README.md",
+                        {},
+                        {}});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  std::vector<TrainingRow> rows;
+  for (const CsvRecord& record : table.records) {
+    Record in(table, record, origin, problems);
+    const std::string metric = in.text("metric");
+    if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || in.text("score") == "no") continue;
+    TrainingRow row = read_row(in);
+    if (row.metric != "fits" && row.value <= 0) {
+      problems.push_back({"input.bad_value",
+                          "value: '" + in.text("value") + "' is no positive number",
+                          Place{std::string(origin), record.line, 0},
+                          "bytes",
+                          {},
+                          {}});
+    }
+    rows.push_back(std::move(row));
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return rows;
+}
+
+TrainingSummary summarize_training(std::span<const TrainingPrediction> predictions) {
+  TrainingSummary s;
+  std::map<std::string_view, double> rows_of;
+  for (const TrainingPrediction& p : predictions) rows_of[p.row.source] += 1;
+  std::vector<Weighted> errors;
+  std::vector<Weighted> ratios;
+  double weights = 0;
+  for (const TrainingPrediction& p : predictions) {
+    const double weight = 1 / rows_of[p.row.source];
+    errors.push_back({p.abs_error(), weight});
+    s.mean += weight * p.abs_error();
+    weights += weight;
+    if (!p.predicted) {
+      ++s.unpredicted;
+    } else if (p.row.value > 0) {
+      ratios.push_back({p.value / p.row.value, weight});
+    }
+  }
+  s.rows = static_cast<std::int64_t>(predictions.size());
+  s.sources = static_cast<std::int64_t>(rows_of.size());
+  if (weights > 0) s.mean /= weights;
+  s.median = weighted_quantile(errors, 0.5);
+  s.p90 = weighted_quantile(errors, 0.9);
+  s.bias = ratios.empty() ? 1 : weighted_quantile(ratios, 0.5);
+  return s;
+}
+
+}  // namespace gpuplan
