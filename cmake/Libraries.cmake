@@ -10,7 +10,7 @@
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
 
-set(GPUPLAN_LIBRARY_MODULES net catalog model job topology deploy memory perf validation cost planner report)
+set(GPUPLAN_LIBRARY_MODULES net catalog prices model job topology deploy memory perf validation cost planner report)
 
 include(src/base/sources.cmake)
 include(src/cli/sources.cmake)
@@ -80,7 +80,7 @@ endif()
 if(GPUPLAN_SOURCES)
   add_library(gpuplan STATIC ${GPUPLAN_SOURCES})
   set_target_properties(gpuplan PROPERTIES OUTPUT_NAME gpuplan_core)
-  target_link_libraries(gpuplan PUBLIC gpuplan_base PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json gpuplan_curl)
+  target_link_libraries(gpuplan PUBLIC gpuplan_base PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json gpuplan_curl gpuplan_sqlite)
   if(TARGET gpuplan_facts)
     target_link_libraries(gpuplan PUBLIC gpuplan_facts)
   endif()
@@ -101,6 +101,13 @@ if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/accuracy.cpp")
   add_executable(accuracy EXCLUDE_FROM_ALL tools/accuracy.cpp)
   gpuplan_configure(accuracy)
   target_link_libraries(accuracy PRIVATE gpuplan::gpuplan)
+endif()
+
+if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/footprints.cpp")
+  # Run by hand and from bench/run: how long a million footprints take.
+  add_executable(footprints EXCLUDE_FROM_ALL tools/footprints.cpp)
+  gpuplan_configure(footprints)
+  target_link_libraries(footprints PRIVATE gpuplan::gpuplan)
 endif()
 
 if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/training_accuracy.cpp")

@@ -66,8 +66,10 @@ constexpr std::string_view record_type() {
   if constexpr (std::same_as<R, ModelPreset>) return "ModelPreset";
   if constexpr (std::same_as<R, Engine>) return "Engine";
   if constexpr (std::same_as<R, TrainingFramework>) return "TrainingFramework";
+  if constexpr (std::same_as<R, Runtime>) return "Runtime";
   if constexpr (std::same_as<R, EngineFormat>) return "EngineFormat";
   if constexpr (std::same_as<R, EngineInterval>) return "EngineInterval";
+  if constexpr (std::same_as<R, EngineRelease>) return "EngineRelease";
   if constexpr (std::same_as<R, Provider>) return "Provider";
   if constexpr (std::same_as<R, HostParts>) return "HostParts";
   if constexpr (std::same_as<R, Offer>) return "Offer";
@@ -179,7 +181,7 @@ void write(std::ostream& out, const Dataset& dataset) {
   std::vector<std::string> names = {writer.array_of(view.accelerators), writer.array_of(view.links),
                                     writer.array_of(view.nodes),        writer.array_of(view.models),
                                     writer.array_of(view.engines),      writer.array_of(view.training_frameworks),
-                                    writer.array_of(view.providers),    writer.array_of(view.currencies)};
+                                    writer.array_of(view.runtimes),     writer.array_of(view.providers),    writer.array_of(view.currencies)};
   out << "constexpr Source kSources[] = {\n";
   for (const Source& source : view.sources) {
     out << "  {" << literal(source.text) << ", " << literal(source.observed_on) << "},\n";

@@ -92,6 +92,7 @@ const Engine* Catalog::find_engine(std::string_view name) const { return find(vi
 const TrainingFramework* Catalog::find_training_framework(std::string_view name) const {
   return find(view_.training_frameworks, name);
 }
+const Runtime* Catalog::find_runtime(std::string_view name) const { return find(view_.runtimes, name); }
 const Provider* Catalog::find_provider(std::string_view name) const {
   if (const Provider* provider = find(view_.providers, name)) return provider;
   const std::string key = lookup_key(name);
@@ -135,6 +136,7 @@ std::string Catalog::nearest_engine(std::string_view name) const { return neares
 std::string Catalog::nearest_training_framework(std::string_view name) const {
   return nearest(view_.training_frameworks, name);
 }
+std::string Catalog::nearest_runtime(std::string_view name) const { return nearest(view_.runtimes, name); }
 std::string Catalog::nearest_provider(std::string_view name) const { return nearest(view_.providers, name); }
 std::string Catalog::nearest_currency(std::string_view name) const {
   std::vector<std::string_view> candidates;
@@ -150,9 +152,10 @@ Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner) {
   return catalog;
 }
 
-Catalog load_catalog(const std::vector<CatalogFile>& files) {
-  if (files.empty()) return catalog_from(built_in_catalog(), nullptr);
+Catalog load_catalog(const std::vector<CatalogFile>& files, std::span<const AddedOffer> added) {
+  if (files.empty() && added.empty()) return catalog_from(built_in_catalog(), nullptr);
   auto dataset = std::make_shared<Dataset>(built_in_catalog());
+  add_offers(*dataset, added);
   std::vector<FactsDocument> documents;
   for (const CatalogFile& file : files) {
     const std::string text = read_text_file(file.path);
@@ -161,7 +164,7 @@ Catalog load_catalog(const std::vector<CatalogFile>& files) {
     read_facts(*dataset, root, file.path, file.layer);
     dataset->hash = content_hash(text, dataset->hash);
   }
-  check_facts(*dataset, documents);
+  if (!documents.empty()) check_facts(*dataset, documents);
   const CatalogView view = dataset->view();
   return catalog_from(view, dataset);
 }

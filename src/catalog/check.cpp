@@ -74,6 +74,7 @@ class Checker {
     unique_names(dataset_.models, "model");
     unique_names(dataset_.engines, "engine");
     unique_names(dataset_.training_frameworks, "training framework");
+    unique_names(dataset_.runtimes, "runtime");
     unique_names(dataset_.providers, "provider");
     for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
@@ -82,6 +83,7 @@ class Checker {
     for (const ModelPreset& model : dataset_.models) check(model);
     for (const Engine& engine : dataset_.engines) check(engine);
     for (const TrainingFramework& framework : dataset_.training_frameworks) check(framework);
+    for (const Runtime& runtime : dataset_.runtimes) check(runtime);
     for (const Provider& provider : dataset_.providers) check(provider);
     std::vector<Problem> problems;
     for (const Reader& reader : readers_)
@@ -191,6 +193,13 @@ class Checker {
     if (framework.fragmentation_low.or_else(share) > share || framework.fragmentation_high.or_else(share) < share) {
       report(framework, "fragmentation_low",
              "training framework " + quoted(framework.name) + " has a fragmentation outside its own range");
+    }
+  }
+  void check(const Runtime& runtime) {
+    positive(runtime, "runtime", "map_copies", runtime.map_copies);
+    if (runtime.overhead_low.or_else(1) > 1 || runtime.overhead_high.or_else(1) < 1) {
+      report(runtime, "overhead_low",
+             "runtime " + quoted(runtime.name) + " has overheads whose range leaves out their own estimate");
     }
   }
   // Parameters must stay countable in 64 bits.

@@ -13,6 +13,7 @@ Dataset::Dataset(const CatalogView& base)
       models(base.models.begin(), base.models.end()),
       engines(base.engines.begin(), base.engines.end()),
       training_frameworks(base.training_frameworks.begin(), base.training_frameworks.end()),
+      runtimes(base.runtimes.begin(), base.runtimes.end()),
       providers(base.providers.begin(), base.providers.end()),
       currencies(base.currencies.begin(), base.currencies.end()),
       sources(base.sources.begin(), base.sources.end()) {}
@@ -37,7 +38,7 @@ SourceId Dataset::source(std::string_view text, std::string_view observed_on, La
 }
 
 CatalogView Dataset::view() const {
-  return {accelerators, links, nodes, models, engines, training_frameworks, providers, currencies, sources, hash};
+  return {accelerators, links, nodes, models, engines, training_frameworks, runtimes, providers, currencies, sources, hash};
 }
 
 std::string content_hash(std::string_view text, std::string_view seed) {

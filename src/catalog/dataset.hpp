@@ -38,6 +38,7 @@ class Dataset {
   std::vector<ModelPreset> models;
   std::vector<Engine> engines;
   std::vector<TrainingFramework> training_frameworks;
+  std::vector<Runtime> runtimes;
   std::vector<Provider> providers;
   std::vector<CurrencyRate> currencies;
   std::vector<Source> sources;
@@ -51,6 +52,9 @@ class Dataset {
 // Reads one document of facts into the dataset: new records are added, fields of known ones overridden.
 // Throws InputError with every problem.
 void read_facts(Dataset& into, const Node& document, std::string_view origin, Layer layer);
+
+// Offers that no file of facts holds, added to their providers.
+void add_offers(Dataset& into, std::span<const AddedOffer> added);
 
 // A document that was read into a dataset, kept for the places of its problems.
 struct FactsDocument {

@@ -213,6 +213,18 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsCount>("sources", r.sources);
 }
 
+template <class V, RecordOf<EngineRelease> R>
+void visit_fields(V& v, R& r) {
+  v.name("before", r.before);
+  v.flag("unified_pages", r.unified_pages);
+  v.flag("whole_prompts", r.whole_prompts);
+  v.template fact<AsCount>("profiled_sequences", r.profiled_sequences);
+  v.template fact<AsCount>("max_batched_tokens", r.max_batched_tokens);
+  v.template fact<AsGib>("context_gib", r.context);
+  v.template fact<AsGib>("communication_gib", r.communication);
+  v.template fact<AsNumber>("sampler_bytes_per_logit", r.sampler_bytes_per_logit);
+}
+
 template <class V, RecordOf<Engine> R>
 void visit_fields(V& v, R& r) {
   v.name("name", r.name);
@@ -234,6 +246,19 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsGib>("communication_gib", r.communication);
   v.template fact<AsNumber>("sampler_bytes_per_logit", r.sampler_bytes_per_logit);
   v.template fact<AsNumber>("activation_copies", r.activation_copies);
+  v.template fact<AsCount>("profiled_sequences", r.profiled_sequences);
+  v.template fact<AsCount>("large_profiled_sequences", r.large_profiled_sequences);
+  v.template fact<AsCount>("large_max_batched_tokens", r.large_max_batched_tokens);
+  v.template fact<AsGib>("large_memory_gib", r.large_memory);
+  v.text("large_capability", r.large_capability);
+  v.template fact<AsCount>("graph_tokens", r.graph_tokens);
+  v.template fact<AsNumber>("kv_copies", r.kv_copies);
+  v.template fact<AsNumber>("score_bytes", r.score_bytes);
+  v.template fact<AsNumber>("prompt_logit_bytes", r.prompt_logit_bytes);
+  v.template fact<AsNumber>("allocator_slack", r.allocator_slack, Mark::derived);
+  v.flag("fraction_of_free", r.fraction_of_free);
+  v.flag("whole_prompts", r.whole_prompts);
+  v.flag("embedding_on_host", r.embedding_on_host);
   v.template fact<AsNumber>("overhead_low", r.overhead_low, Mark::derived);
   v.template fact<AsNumber>("overhead_high", r.overhead_high, Mark::derived);
   v.template fact<AsNumber>("compute_efficiency", r.compute_efficiency, Mark::derived);
@@ -246,6 +271,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsMicroseconds>("request_us", r.request, Mark::derived);
   v.nested("formats", r.formats);
   v.nested("intervals", r.intervals);
+  v.nested("releases", r.releases);
   v.text("notes", r.notes);
   v.marks(r.marks);
   v.source(r.source);
@@ -274,8 +300,13 @@ void visit_fields(V& v, R& r) {
   v.flag("quantized_keep_inputs", r.quantized_keep_inputs);
   v.flag("quantizes_head", r.quantizes_head);
   v.flag("adapter_dropout", r.adapter_dropout);
+  v.text("lora_targets", r.lora_targets);
+  v.template fact<AsCount>("lora_rank", r.lora_rank);
   v.text("cross_entropy", r.cross_entropy);
   v.text("sharding", r.sharding);
+  v.flag("gathers_ends_apart", r.gathers_ends_apart);
+  v.flag("dropout", r.dropout);
+  v.text("reports", r.reports);
   v.flag("reports_first_stage", r.reports_first_stage);
   v.text("recompute", r.recompute);
   v.template fact<AsGib>("context_gib", r.context);
@@ -284,6 +315,26 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsNumber>("fragmentation", r.fragmentation, Mark::derived);
   v.template fact<AsNumber>("fragmentation_low", r.fragmentation_low, Mark::derived);
   v.template fact<AsNumber>("fragmentation_high", r.fragmentation_high, Mark::derived);
+  v.text("notes", r.notes);
+  v.marks(r.marks);
+  v.source(r.source);
+}
+
+template <class V, RecordOf<Runtime> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("title", r.title);
+  v.texts("aliases", r.aliases);
+  v.text("version", r.version);
+  v.template fact<AsNumber>("map_copies", r.map_copies, Mark::derived);
+  v.template fact<AsNumber>("layout_copies", r.layout_copies);
+  v.template fact<AsNumber>("score_copies", r.score_copies, Mark::derived);
+  v.flag("stores_scores", r.stores_scores);
+  v.template fact<AsCount>("map_elements", r.map_elements);
+  v.template fact<AsGib>("context_gib", r.context);
+  v.template fact<AsGib>("workspace_gib", r.workspace);
+  v.template fact<AsNumber>("overhead_low", r.overhead_low, Mark::derived);
+  v.template fact<AsNumber>("overhead_high", r.overhead_high, Mark::derived);
   v.text("notes", r.notes);
   v.marks(r.marks);
   v.source(r.source);
@@ -421,6 +472,8 @@ template <>
 inline constexpr std::string_view list_key<Engine> = "engines";
 template <>
 inline constexpr std::string_view list_key<TrainingFramework> = "training_frameworks";
+template <>
+inline constexpr std::string_view list_key<Runtime> = "runtimes";
 template <>
 inline constexpr std::string_view list_key<Provider> = "providers";
 template <>

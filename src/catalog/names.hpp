@@ -21,7 +21,8 @@ inline constexpr std::array enum_names<Mark>{
     std::pair{Mark::derived, "derived"}, std::pair{Mark::from_memory, "from memory"}};
 template <>
 inline constexpr std::array enum_names<Layer>{
-    std::pair{Layer::built_in, "built-in"}, std::pair{Layer::system, "system"}, std::pair{Layer::user, "user"},
+    std::pair{Layer::built_in, "built-in"}, std::pair{Layer::store, "price store"}, std::pair{Layer::system, "system"},
+    std::pair{Layer::user, "user"},
     std::pair{Layer::project, "project"}, std::pair{Layer::flag, "--catalog"}};
 template <>
 inline constexpr std::array enum_names<PeerToPeer>{std::pair{PeerToPeer::unknown, "unknown"},

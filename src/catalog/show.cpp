@@ -78,6 +78,7 @@ std::vector<ShownField> fields_of(const HostParts& record) { return shown(record
 std::vector<ShownField> fields_of(const Offer& record) { return shown(record); }
 std::vector<ShownField> fields_of(const Engine& record) { return shown(record); }
 std::vector<ShownField> fields_of(const TrainingFramework& record) { return shown(record); }
+std::vector<ShownField> fields_of(const Runtime& record) { return shown(record); }
 std::vector<ShownField> fields_of(const Link& record) { return shown(record); }
 std::vector<ShownField> fields_of(const NodeDesign& record) { return shown(record); }
 

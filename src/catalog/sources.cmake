@@ -6,6 +6,7 @@ set(GPUPLAN_CATALOG_FACTS_SOURCES
   read.cpp
 )
 set(GPUPLAN_CATALOG_SOURCES
+  added_offers.cpp
   catalog.cpp
   show.cpp
 )

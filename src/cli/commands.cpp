@@ -6,7 +6,8 @@ namespace {
 constexpr std::string_view kEstimateFlags[] = {
     "model", "job",   "dtype",    "kv-dtype", "context", "input",   "output",      "concurrency", "engine",
     "gpu",   "count", "provider", "contract", "region",  "country", "currency",    "vat",         "as-of",
-    "sort",  "top",   "format",   "explain",  "assert",  "file",    "output-file", "catalog",     "help"};
+    "sort",  "top",   "format",   "explain",  "assert",  "file",    "output-file", "catalog",     "store",
+    "no-store", "help"};
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
                                              "train",
@@ -28,6 +29,16 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "flash-attention",
                                              "cross-entropy",
                                              "offload",
+                                             "activation-offload",
+                                             "optimizer-in-backward",
+                                             "dropout",
+                                             "expert-tp",
+                                             "batch",
+                                             "images",
+                                             "frames",
+                                             "length",
+                                             "vae",
+                                             "guidance",
                                              "framework",
                                              "dtype",
                                              "kv-dtype",
@@ -38,6 +49,7 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "engine",
                                              "gpu",
                                              "count",
+                                             "fit",
                                              "top",
                                              "format",
                                              "explain",
@@ -49,9 +61,15 @@ constexpr std::string_view kMemoryFlags[] = {"model",
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
 constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region",      "country", "currency",
-                                            "vat", "top",      "format",   "output-file", "catalog", "help"};
+                                            "vat", "top",      "format",   "output-file", "catalog", "store",
+                                            "no-store", "help"};
+constexpr std::string_view kPricesFlags[] = {"gpu",  "provider", "contract", "region", "country",     "currency", "top",   "as",
+                                             "keep", "as-of",    "store",    "format", "output-file", "catalog",  "help"};
 constexpr std::string_view kProviderFlags[] = {"provider",    "country", "as-of", "format",
                                                "output-file", "catalog", "help"};
+constexpr std::string_view kValidateFlags[] = {"log",  "model",       "dtype",   "kv-dtype", "context", "engine",
+                                               "gpu",  "group-by",    "metric",  "top",      "format",  "assert",
+                                               "file", "output-file", "catalog", "help"};
 constexpr std::string_view kHelpFlags[] = {"man", "help"};
 
 constexpr std::string_view kEstimateExamples[] = {
@@ -61,11 +79,21 @@ constexpr std::string_view kEstimateExamples[] = {
 constexpr std::string_view kMemoryExamples[] = {
     "gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
     "gpuplan memory --model deepseek-v3 --gpu H200 --explain",
-    "gpuplan memory --model llama-2-7b --train qlora --gpu RTX4090 --seq 2048"};
+    "gpuplan memory --model qwen3-32b --dtype fp8 --gpu L40S --fit max-context",
+    "gpuplan memory --model llama-2-7b --train qlora --gpu RTX4090 --seq 2048",
+    "gpuplan memory --model sdxl --gpu RTX4090 --batch 4 --images 1024x1024",
+    "gpuplan memory --model bert-base-uncased --batch 32 --length 512"};
 constexpr std::string_view kGpuExamples[] = {"gpuplan gpus --gpu H100", "gpuplan gpus show L40S"};
 constexpr std::string_view kModelExamples[] = {"gpuplan models qwen3", "gpuplan models show llama-70b"};
 constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --country RU --currency RUB --vat include"};
+constexpr std::string_view kPricesExamples[] = {"gpuplan prices import csv examples/prices.csv", "gpuplan prices list --gpu H100",
+                                                "gpuplan prices history --gpu H100"};
 constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
+
+constexpr std::string_view kValidateExamples[] = {
+    "gpuplan validate data/measured/memory.csv --assert 'kv_bytes.mean_abs_error<=0.001'",
+    "gpuplan validate data/measured/inference.csv --group-by metric,engine",
+    "gpuplan validate --log examples/vllm-start.log --model llama-3.1-8b --dtype bf16 --gpu RTX3090"};
 
 constexpr Command kCommands[] = {
     {"estimate",
@@ -77,7 +105,9 @@ constexpr Command kCommands[] = {
     {"memory", "the footprint of a model on one device of each accelerator, term by term",
      "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests "
      "fit at once. With --train the job is training or fine-tuning: the fullest phase and pipeline stage, the largest "
-     "micro-batch, the longest sequence, and what would make it fit on fewer.",
+     "micro-batch, the longest sequence, and what would make it fit on fewer. Of a diffusion pipeline, an encoder or "
+     "any other network: "
+     "weights, the fullest operation, and the smallest card that holds them.",
      kMemoryFlags, "", kMemoryExamples, run_memory},
     {"gpus", "list accelerators, or show one with the source of each fact", "", kGpuFlags, "[TEXT | show NAME]",
      kGpuExamples, run_gpus},
@@ -87,6 +117,21 @@ constexpr Command kCommands[] = {
      kOfferExamples, run_offers},
     {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
      "[TEXT | show NAME]", kProviderExamples, run_providers},
+    {"validate", "how far predictions are from measured rows, or from what an engine printed at start-up",
+     "Reads tables in the measurement format (- is standard input), predicts each scored row that it can and shows the "
+     "errors "
+     "by group; each source weighs the same in a group, and a row without a prediction counts as an error of 1. With "
+     "--log the "
+     "memory lines of a start-up log of vLLM, SGLang, TensorRT-LLM or llama.cpp stand beside what is predicted for "
+     "them.",
+     kValidateFlags, "[FILE…]", kValidateExamples, run_validate},
+    {"prices", "import price lists of others, and look at what was imported: list, history, diff, lint",
+     "Lists go to a local store, each import a snapshot; the newest of each list takes part in 'offers' and 'estimate'. "
+     "'prices formats' names the formats; docs/PRICES.md says what they hold and what is mended on the way in. 'diff A B' "
+     "tells price moves from restatements, 'lint' flags rows that are hard to believe, 'prune --keep N' deletes old "
+     "snapshots, 'export' writes the format 'csv'.",
+     kPricesFlags, "import FORMAT FILE|URL|- | list [TEXT] | history | diff A B | lint | snapshots | prune | export | formats",
+     kPricesExamples, run_prices},
     {"help", "explain a command", "", kHelpFlags, "[COMMAND]", {}, nullptr},
 };
 

@@ -30,6 +30,7 @@ struct Outcome {
   Document document;
   int status = 0;
   std::vector<std::string> notices;  ///< for standard error
+  std::optional<Format> format;      ///< where a table would make no sense and none was asked for
 };
 
 struct Command {
@@ -51,9 +52,16 @@ Outcome run_gpus(const Options& options, const Environment& environment);
 Outcome run_models(const Options& options, const Environment& environment);
 Outcome run_offers(const Options& options, const Environment& environment);
 Outcome run_providers(const Options& options, const Environment& environment);
+Outcome run_prices(const Options& options, const Environment& environment);
+Outcome run_validate(const Options& options, const Environment& environment);
 
 // The catalogue with the layers that the environment and --catalog name; folders that cannot be listed are told in `notices`.
-Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices);
+enum class Imported : std::uint8_t { none, cheapest, all };  ///< offers of the price store: those that compete, or all
+Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices,
+                    Imported imported = Imported::none);
+
+// The store of imported prices: --store, else the user's own.
+std::string store_path(const Options& options, const Environment& environment);
 
 std::string help_text(const Command* command);
 std::string man_page();

@@ -95,6 +95,7 @@ constexpr std::array<std::pair<std::string_view, VatHandling>, 2> kVat = {
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
 constexpr std::string_view kTraining = "a training job";
+constexpr std::string_view kParts = "a network that does not generate token by token";
 constexpr std::string_view kChoice = "what may be used";
 constexpr std::string_view kAnswer = "the answer";
 constexpr std::string_view kFiles = "files";
@@ -105,13 +106,31 @@ TrainingSpec& of_training(Options& o, std::string_view flag) {
   return o.training;
 }
 
+PartsJob& of_parts(Options& o, std::string_view flag) {
+  o.said_of_parts.emplace_back(flag);
+  return o.job.parts;
+}
+
+// The flag means one thing to a training job and another to a network that is run by its parts.
+Outcome take_offload(Options& o, std::string_view text) {
+  const auto training = parse_training_offload(text);
+  const auto parts = parse_offload(text);
+  if (training.value) of_training(o, "offload").offload = *training.value;
+  if (parts.value) o.job.parts.offload = *parts.value;
+  if (training.value && parts.value) return std::nullopt;  // none
+  if (parts.value) return take(parts, [&](Offload v) { of_parts(o, "offload").offload = v; });
+  if (training.value) return std::nullopt;
+  return Problem{
+      training.id, training.message, std::nullopt, training.expected + "; model, sequential", training.nearest, {}};
+}
+
 constexpr Flag kFlags[] = {
     {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
      "", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve", "serve", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve; of other networks generate (diffusion) or embed", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -210,15 +229,32 @@ constexpr Flag kFlags[] = {
      }},
     {"flash-attention", 0, "YES|NO", "attention without stored scores", "yes", true, kTraining,
      [](Options& o, std::string_view t) {
-       return take(parse_bool(t), [&](bool v) { of_training(o, "flash-attention").flash_attention = std::move(v); });
+       return take(parse_bool(t), [&](bool v) {
+         of_training(o, "flash-attention").flash_attention = v;
+         o.job.parts.flash_attention = v;
+       });
      }},
     {"cross-entropy", 0, "HOW", "how the loss is computed: plain, chunked, fused", "as the framework does", true, kTraining,
      [](Options& o, std::string_view t) {
        return take(parse_cross_entropy(t), [&](CrossEntropy v) { of_training(o, "cross-entropy").cross_entropy = std::move(v); });
      }},
-    {"offload", 0, "WHAT", "what lives in host memory or on NVMe: none, optimizer, all", "none", true, kTraining,
+    {"offload", 0, "WHAT", "what lives in host memory or on NVMe: none, optimizer, all; of a pipeline: none, model (one component at a time), sequential (one module)", "none", true, kTraining,
+     [](Options& o, std::string_view t) { return take_offload(o, t); }},
+    {"activation-offload", 0, "YES|NO", "what the backward pass needs waits in host memory", "no", true, kTraining,
      [](Options& o, std::string_view t) {
-       return take(parse_training_offload(t), [&](TrainingOffload v) { of_training(o, "offload").offload = std::move(v); });
+       return take(parse_bool(t), [&](bool v) { of_training(o, "activation-offload").activation_offload = v; });
+     }},
+    {"optimizer-in-backward", 0, "YES|NO", "each tensor is updated as soon as its gradient is there", "no", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_training(o, "optimizer-in-backward").optimizer_in_backward = v; });
+     }},
+    {"dropout", 0, "YES|NO", "dropout on hidden states and attention", "no", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_training(o, "dropout").dropout = v; });
+     }},
+    {"expert-tp", 0, "N", "tensor-parallel devices of the experts", "as --tp", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_training(o, "expert-tp").expert_tp = v; });
      }},
     {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, megatron-lm, …", "pytorch", true, kTraining,
      [](Options& o, std::string_view t) {
@@ -226,6 +262,34 @@ constexpr Flag kFlags[] = {
          (void)of_training(o, "framework");
          said(o.framework, v);
        });
+     }},
+    {"batch", 0, "N", "images, videos or texts at once", "1", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "batch").batch = v; });
+     }},
+    {"images", 0, "WxH", "size of images or videos in pixels", "the network's own", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_pixel_size(t), [&](PixelSize v) {
+         PartsJob& job = of_parts(o, "images");
+         job.width = v.width;
+         job.height = v.height;
+       });
+     }},
+    {"frames", 0, "N", "frames of a video", "the network's own", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "frames").frames = v; });
+     }},
+    {"length", 0, "TOKENS", "tokens of each text", "what the denoiser was trained with, else 512", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "length").length = v; });
+     }},
+    {"vae", 0, "HOW", "how the autoencoder works: whole (the batch), sliced (image by image), tiled", "whole", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_vae_mode(t), [&](VaeMode v) { of_parts(o, "vae").vae = v; });
+     }},
+    {"guidance", 0, "YES|NO", "classifier-free guidance, which doubles the denoiser's batch", "yes, unless it is distilled in", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_parts(o, "guidance").guidance = v; });
      }},
     {"gpu", 0, "NAME[,…]", "only these accelerators; a family's name selects all its members", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},
@@ -260,11 +324,30 @@ constexpr Flag kFlags[] = {
        return take(parse_text(t), [&](const std::string& v) { o.assertions.push_back(v); });
      },
      true},
+    {"fit", 0, "WHAT", "ask the other way round: max-context, max-concurrency, best-dtype, fewest-gpus", "", true, kAnswer,
+     [](Options& o, std::string_view t) {
+       return take(parse_fit_question(t), [&](FitQuestion v) { o.fit = v; });
+     }},
+    {"metric", 0, "NAME[,…]", "only rows of these metrics: kv_tokens, peak_bytes_per_device, ttft_s, …", "all", true,
+     kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.metrics); }, true},
+    {"group-by", 0, "KEY[,…]", "a line of the table for each metric, mode, engine, source, task, model, accelerator",
+     "metric", true, kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.group_by); }, true},
+    {"log", 0, "FILE", "what an engine printed at start-up (- is standard input), instead of measurements", "", true,
+     kJob, [](Options& o, std::string_view t) { return take_text(t, o.log_file); }},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); });
      },
      true},
+    {"store", 0, "FILE", "the store of imported prices", "prices.db in $XDG_DATA_HOME/gpuplan", false, kFiles,
+     [](Options& o, std::string_view t) { return take_text(t, o.store); }},
+    {"no-store", 0, "", "leave out imported prices", "", false, kFiles,
+     [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.no_store = v; }); }},
+    {"as", 0, "NAME", "what the imported list is called: a new import of the same name takes the place of the old",
+     "the format, with the provider where the format has one a list", false, kFiles,
+     [](Options& o, std::string_view t) { return take_text(t, o.import_as); }},
+    {"keep", 0, "N", "so many of the newest imports of each list stay", "", false, kFiles,
+     [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.keep = v; }); }},
     {"file", 'f', "FILE", "read flags from a job file (YAML or JSON; keys are the flags' names; - is standard input)",
      "", false, kFiles, [](Options& o, std::string_view t) { return take_text(t, o.job_file); }},
     {"output-file", 'o', "FILE", "write the result there instead of standard output", "", false, kFiles,

@@ -1,5 +1,8 @@
 #include "commands.hpp"
 
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/prices/store.hpp>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -43,9 +46,72 @@ void add_folder(std::vector<CatalogFile>& files, const fs::path& folder, Layer l
   for (auto& path : paths) files.push_back({std::move(path), layer});
 }
 
+// Names that the built-in facts know narrow the query; with others the whole is read, and they are looked up later.
+void narrow_to_names(const Options& options, StoreQuery& query) {
+  if (options.gpus.empty() && options.providers.empty()) return;
+  const Catalog facts = load_catalog({});
+  bool all_known = true;
+  for (const std::string& text : options.gpus) {
+    auto members = facts.select_accelerators(text);
+    const bool is_list = members.empty();
+    for (const std::string& name : is_list ? split(text, ',') : std::vector<std::string>{text}) {
+      members = facts.select_accelerators(name);
+      all_known = all_known && !members.empty();
+      for (const Accelerator* gpu : members) query.gpus.emplace_back(gpu->name);
+    }
+  }
+  if (!all_known) query.gpus.clear();
+  for (const std::string& name : options.providers) {
+    const Provider* provider = facts.find_provider(name);
+    query.providers.push_back(provider ? std::string(provider->name) : to_lower(name));
+  }
+}
+
+// Imported prices that the command may use: what it is narrowed to narrows them, and of offers alike but for the region or
+// machine the cheapest stands for all, unless a region is asked for.
+std::vector<AddedOffer> imported_offers(const Options& options, const Environment& environment, bool all,
+                                        std::vector<std::string>& notices) {
+  const std::string path = store_path(options, environment);
+  std::error_code error;
+  if (options.no_store || path.empty() || (options.store.empty() && !fs::exists(path, error))) return {};
+  StoreQuery query;
+  query.contracts = options.contracts;
+  query.region = options.region;
+  query.country = options.country;
+  query.rankable_only = !all;
+  query.cheapest_of_alike = !all;
+  narrow_to_names(options, query);
+  try {
+    PriceStore store(path, PriceStore::Use::read);
+    const auto rows = static_cast<std::size_t>(options.top.value_or(0));
+    if (all && rows > 0 && options.vat == VatHandling::exclude) {  // the cheapest that compete come first in the list
+      StoreQuery cheapest = query;
+      cheapest.rankable_only = true;
+      cheapest.limit = options.top.value_or(0);
+      std::vector<AddedOffer> offers = offers_for_catalog(store, cheapest);
+      if (offers.size() == rows) return offers;
+    }
+    return offers_for_catalog(store, query);
+  } catch (const InputError& problem) {
+    if (!options.store.empty()) throw;
+    // The built-in facts answer without it.
+    notices.push_back("warning: imported prices are left out: " + path + ": " + problem.problems().front().message);
+    return {};
+  }
+}
+
 }  // namespace
 
-Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices) {
+std::string store_path(const Options& options, const Environment& environment) {
+  if (!options.store.empty()) return options.store;
+  const fs::path data_home = environment.variable ? environment.variable("XDG_DATA_HOME") : std::string();
+  if (data_home.is_absolute()) return (data_home / "gpuplan" / "prices.db").string();
+  if (environment.home.empty()) return {};
+  return (fs::path(environment.home) / ".local" / "share" / "gpuplan" / "prices.db").string();
+}
+
+Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices,
+                    Imported imported) {
   std::vector<CatalogFile> files;
   add_folder(files, kSystemFolder, Layer::system, notices);
   const fs::path config_home = environment.config_home;
@@ -56,7 +122,10 @@ Catalog load_layers(const Options& options, const Environment& environment, std:
   }
   add_folder(files, kProjectFolder, Layer::project, notices);
   for (const std::string& path : options.catalogs) files.push_back({path, Layer::flag});
-  return load_catalog(files);
+  std::vector<AddedOffer> added;
+  if (imported != Imported::none)
+    added = imported_offers(options, environment, imported == Imported::all, notices);
+  return load_catalog(files, added);
 }
 
 }  // namespace gpuplan::cli

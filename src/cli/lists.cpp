@@ -69,7 +69,7 @@ Outcome run_models(const Options& options, const Environment& environment) {
 
 Outcome run_offers(const Options& options, const Environment& environment) {
   Outcome outcome;
-  const Catalog catalog = load_layers(options, environment, outcome.notices);
+  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::all);
   if (asks_to_show(options)) {
     const std::string name = shown_name(options);
     std::vector<std::string_view> ids;

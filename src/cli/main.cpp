@@ -56,8 +56,8 @@ Environment environment_of_process() {
   return environment;
 }
 
-std::string render(const Document& document, const Options& options, const Environment& environment) {
-  switch (options.format) {
+std::string render(const Document& document, const Options& options, const Environment& environment, Format format) {
+  switch (format) {
     case Format::json:
       return render_json(document);
     case Format::csv:
@@ -94,7 +94,8 @@ int run_command(const Invocation& invocation, const Environment& environment) {
   const Outcome outcome = invocation.command->run(options, environment);
   for (const std::string& notice : outcome.notices) write_error("gpuplan: " + notice + "\n");
   const int assertion = check_assertions(outcome.document, options);
-  write_result(render(outcome.document, options, environment), options.output_file);
+  write_result(render(outcome.document, options, environment, outcome.format.value_or(options.format)),
+               options.output_file);
   return outcome.status != 0 ? outcome.status : assertion;
 }
 

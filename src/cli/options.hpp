@@ -5,6 +5,7 @@
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/limits.hpp>
 
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct Options {
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
   std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
+  std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
   std::vector<std::string> providers;
@@ -34,9 +36,17 @@ struct Options {
   Format format = Format::table;
   bool explain = false;
   std::vector<std::string> assertions;
+  std::string log_file;
+  std::optional<FitQuestion> fit;
+  std::vector<std::string> group_by;
+  std::vector<std::string> metrics;
   std::string job_file;
   std::string output_file;
   std::vector<std::string> catalogs;
+  std::string store;       ///< of imported prices; empty: the user's own
+  bool no_store = false;
+  std::string import_as;   ///< what the imported list is called in the store
+  std::optional<std::int64_t> keep;  ///< snapshots of each source
   bool help = false;
   bool man = false;
   std::vector<std::string> words;  ///< positional: `show NAME`, or a text to look for

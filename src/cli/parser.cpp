@@ -149,6 +149,8 @@ void forget_lists(const Found& found, Options& options) {
   if (said("gpu")) options.gpus.clear();
   if (said("provider")) options.providers.clear();
   if (said("contract")) options.contracts.clear();
+  if (said("metric")) options.metrics.clear();
+  if (said("group-by")) options.group_by.clear();
 }
 
 }  // namespace

@@ -183,6 +183,8 @@ TrainingRequest resolve_training(const Catalog& catalog, const Options& options,
            options.said_of_training.end();
   };
   request.sharding_is_default = !said("zero");
+  request.lora_rank_is_default = !said("lora-rank");
+  request.lora_targets_are_default = !said("lora-targets");
   request.dtype_is_default = options.job.dtype.is_default;
   request.framework = options.framework.value;
   request.hub = hub_access(environment);

@@ -9,5 +9,7 @@ set(GPUPLAN_CLI_SOURCES
   main.cpp
   output.cpp
   parser.cpp
+  prices.cpp
   resolve.cpp
+  validate.cpp
 )

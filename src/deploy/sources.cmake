@@ -1,3 +1,4 @@
 set(GPUPLAN_DEPLOY_SOURCES
   deployment.cpp
+  engine_release.cpp
 )

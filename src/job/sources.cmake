@@ -1,4 +1,5 @@
 set(GPUPLAN_JOB_SOURCES
   job.cpp
+  parts.cpp
   training.cpp
 )

@@ -1,6 +1,6 @@
 #include <gpuplan/memory/inference.hpp>
 
-#include <gpuplan/model/kv_cache.hpp>
+#include "inference_rates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,113 +10,55 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
-// Layers are dealt to the stages as evenly as they go; the fullest device has the rounded-up share.
-double stage_share(std::int64_t layers, std::int64_t stages) {
-  const std::int64_t most = (layers + stages - 1) / stages;
-  return as_double(most) / as_double(layers);
-}
-
 // The words of a fact's source, for explanations.
 template <class T>
 Text source_of(const InferenceMemoryInputs& in, const Fact<T>& fact) {
   return in.catalog && fact.known() ? in.catalog->source(fact.source).text : Text{};
 }
 
-Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
-  const ServedModel& model = *in.model;
-  Bytes layers;
-  Bytes ends;  // embedding and head stand on the first and the last stage: the fuller of them counts
-  Bytes embedding;
-  Bytes head;
-  for (const TensorGroup& tensor : model.tensors) {
-    const Bytes whole = as_double(tensor.count) * stored_bytes(storage_of(tensor, model.scheme),
-                                                               as_double(tensor.rows), as_double(tensor.columns));
-    const Bytes held = whole * shard_share(tensor, model.architecture, in.layout.tp);
-    if (tensor.layers > 0) {
-      layers += held;
-    } else if (tensor.role == TensorRole::head) {
-      head += held;
-    } else if (tensor.role == TensorRole::embedding || tensor.role == TensorRole::position) {
-      embedding += held;
-    } else {
-      ends += held;
-    }
-  }
-  // What images or sound go through stands before the first layer.
-  for (const TensorGroup& tensor : model.beside) {
-    embedding += as_double(tensor.count) *
-                 stored_bytes(storage_of(tensor, model.scheme), as_double(tensor.rows), as_double(tensor.columns)) *
-                 shard_share(tensor, model.architecture, in.layout.tp);
-  }
-  const double share = stage_share(model.architecture.layers, in.layout.pp);
-  if (in.layout.pp == 1) {
-    ends += embedding + head;
-  } else {
-    ends += std::max(embedding, model.architecture.tied_embeddings ? embedding : head);
-  }
-  // Files that hold more or less than the tensor list says hold it where the list has its bytes, for want of better.
-  const double files = model.stored ? *model.stored / counted_weights(model) : 1;
-  const Bytes total = (layers * share + ends) * files;
+// The layers' peak: those of a step's tokens, or the logits of all prompt tokens where an engine computes them.
+Bytes activations(const InferenceMemoryInputs& in, const InferenceRates& r, double sequences, Explain* why) {
+  const double step = step_tokens(r, sequences, in.request);
+  const Bytes total = layers_peak(r, sequences, in.request);
   if (why) {
-    why->term("memory.weights", total, "(layers * stage_share + ends) * files",
-              {{"layers", layers}, {"stage_share", share}, {"ends", ends}, {"files", files}});
+    const double prompts = prompts_at_once(r, sequences, in.request);
+    const double input = as_double(in.request.input);
+    why->term("memory.activations", total,
+              "max(step_tokens * token + prompts * input * input * pair, step_tokens * prompt_logits) + stage_inputs + "
+              "context * stage_position",
+              {{"step_tokens", step},
+               {"token", r.token, source_of(in, in.engine->activation_copies)},
+               {"prompts", prompts},
+               {"input", input},
+               {"pair", r.pair, source_of(in, in.engine->score_bytes)},
+               {"prompt_logits", r.prompt_logits, source_of(in, in.engine->prompt_logit_bytes)},
+               {"stage_inputs", r.stage_inputs},
+               {"context", as_double(in.request.context)},
+               {"stage_position", r.stage_position}});
   }
   return total;
 }
 
-Bytes kv_cache_of_sequences(const InferenceMemoryInputs& in, double sequences, Explain* why) {
-  const Architecture& a = in.model->architecture;
-  const double page = as_double(in.engine->kv_block_tokens.or_else(1));
-  const double tokens = std::ceil(as_double(in.request.context) / page) * page;
-  const KvLayers layers = kv_layers(a, in.layout.tp);
-  const bool windows = layers.windowed_layers > 0 && in.engine->windowed_kv;
-  const double window = windows ? std::min(tokens, std::ceil(layers.window / page) * page) : tokens;
-  const double share = stage_share(a.layers, in.layout.pp);
-  KvCacheInputs kv;
-  kv.full_layers = layers.full_layers * share;
-  kv.windowed_layers = layers.windowed_layers * share;
-  kv.elements = layers.elements;
-  kv.windowed_elements = layers.windowed_elements;
-  kv.state = state_bytes(a) * share / as_double(in.layout.tp);
-  kv.element = in.model->kv->element;
-  kv.tokens = tokens;
-  kv.window_tokens = window;
-  kv.sequences = sequences;
-  return kv_cache_bytes(kv, why);
-}
-
-// Hidden-wide buffers of the largest step: the residual, the normed input and the widest intermediate live at once.
-Bytes activations(const InferenceMemoryInputs& in, Explain* why) {
-  const Architecture& a = in.model->architecture;
-  const double step_tokens = as_double(std::min(in.engine->max_batched_tokens.or_else(in.request.input),
-                                                std::max(in.request.input, in.request.context)));
-  const double copies = in.engine->activation_copies.or_else(0);
-  const double widest =
-      as_double(std::max({a.intermediate, a.experts_per_token * a.expert_intermediate, a.heads * a.qk_dim()})) /
-      as_double(in.layout.tp);
-  const Bytes element = bytes(2);
-  const Bytes total = step_tokens * (copies * as_double(a.hidden) + 2 * widest) * element;
+Bytes sampler(const InferenceMemoryInputs& in, const InferenceRates& r, double sequences, Bytes layers, Explain* why) {
+  const double rows = r.rows > 0 ? r.rows : sequences;
+  const Bytes total = std::max(sampling_peak(r, sequences, in.request) - layers, Bytes{});
   if (why) {
-    why->term("memory.activations", total, "step_tokens * (copies * hidden + 2 * widest) * element",
-              {{"step_tokens", step_tokens},
-               {"copies", copies, source_of(in, in.engine->activation_copies)},
-               {"hidden", as_double(a.hidden)},
-               {"widest", widest},
-               {"element", element}});
+    why->term("memory.sampler", total, "max(rows * row + step_tokens * hidden - activations, 0)",
+              {{"rows", rows},
+               {"row", r.row, source_of(in, in.engine->sampler_bytes_per_logit)},
+               {"step_tokens", step_tokens(r, sequences, in.request)},
+               {"hidden", r.hidden},
+               {"activations", layers}});
   }
   return total;
 }
 
-Bytes sampler(const InferenceMemoryInputs& in, double sequences, Explain* why) {
-  const double vocabulary = as_double(in.model->architecture.vocab);
-  const Bytes per_logit = bytes(in.engine->sampler_bytes_per_logit.or_else(0));
-  const Bytes total = sequences * vocabulary * per_logit;
-  if (why) {
-    why->term("memory.sampler", total, "sequences * vocabulary * per_logit",
-              {{"sequences", sequences},
-               {"vocabulary", vocabulary},
-               {"per_logit", per_logit, source_of(in, in.engine->sampler_bytes_per_logit)}});
-  }
+Bytes workspace(const InferenceMemoryInputs& in, Explain* why) {
+  const Bytes total = workspace_of(in);
+  const Bytes libraries = in.engine->workspace.or_else({});
+  if (why)
+    why->term("memory.workspace", total, "libraries + rotations",
+              {{"libraries", libraries, source_of(in, in.engine->workspace)}, {"rotations", total - libraries}});
   return total;
 }
 
@@ -127,15 +69,22 @@ Bytes fixed_term(const InferenceMemoryInputs& in, std::string_view id, std::stri
   return value;
 }
 
-// What the engine leaves alone of the device, beside what lies outside its share anyway.
-Bytes reserve(const InferenceMemoryInputs& in, Explain* why) {
-  const double fraction = in.engine->memory_fraction.or_else(1);
-  const Bytes visible = in.visible.or_else({});
-  const Bytes total = visible * (1 - fraction);
+Bytes allocator(const InferenceMemoryInputs& in, const InferenceRates& r, Bytes allocated, Explain* why) {
+  const Bytes total = r.slack * allocated;
   if (why)
-    why->term("memory.reserve", total, "visible * (1 - fraction)",
-              {{"visible", visible, source_of(in, in.visible)},
-               {"fraction", fraction, source_of(in, in.engine->memory_fraction)}});
+    why->term("memory.allocator", total, "slack * allocated",
+              {{"slack", r.slack, source_of(in, in.engine->allocator_slack)}, {"allocated", allocated}});
+  return total;
+}
+
+// What the engine leaves alone of the device, beside what lies outside its share anyway.
+Bytes reserve(const InferenceMemoryInputs& in, const InferenceRates& r, Bytes others, Explain* why) {
+  const Bytes of = r.fraction_of_free ? std::max(r.visible - others, Bytes{}) : r.visible;
+  const Bytes total = of * (1 - r.fraction);
+  if (why)
+    why->term("memory.reserve", total, "of * (1 - fraction)",
+              {{"of", of, source_of(in, in.visible)},
+               {"fraction", r.fraction, source_of(in, in.engine->memory_fraction)}});
   return total;
 }
 
@@ -160,20 +109,25 @@ std::string_view to_string(FitVerdict verdict) {
 
 InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t sequences, Explain* why) {
   const Engine& engine = *in.engine;
+  const InferenceRates r = inference_rates(in);
   const double n = as_double(sequences);
   InferenceMemory m;
-  m.capacity = in.visible.or_else({});
-  m.terms.add("weights", weights_on_device(in, why));
-  m.terms.add("kv_cache", kv_cache_of_sequences(in, n, why));
-  add_estimated(m.terms, engine, "activations", activations(in, why));
-  add_estimated(m.terms, engine, "sampler", sampler(in, n, why));
-  add_estimated(m.terms, engine, "workspace", fixed_term(in, "memory.workspace", "workspace", engine.workspace, why));
+  m.capacity = r.visible;
+  const Bytes weights = weights_on_device(in, why);
+  const Bytes cache = kv_cache_bytes(cache_of(r, n, in.request.context), why);
+  m.terms.add("weights", weights);
+  m.terms.add("kv_cache", cache);
+  const Bytes layers = activations(in, r, n, why);
+  add_estimated(m.terms, engine, "activations", layers);
+  const Bytes sampling = sampler(in, r, n, layers, why);
+  add_estimated(m.terms, engine, "sampler", sampling);
+  add_estimated(m.terms, engine, "workspace", workspace(in, why));
   add_estimated(m.terms, engine, "graphs", fixed_term(in, "memory.graphs", "graphs", engine.graphs, why));
   add_estimated(m.terms, engine, "context", fixed_term(in, "memory.context", "context", engine.context, why));
-  const Fact<Bytes> buffers = in.layout.devices_per_replica() > 1 ? engine.communication : Fact<Bytes>{};
   add_estimated(m.terms, engine, "communication",
-                fixed_term(in, "memory.communication", "communication", buffers, why));
-  m.terms.add("reserve", reserve(in, why));
+                fixed_term(in, "memory.communication", "communication", communication_of(in), why));
+  add_estimated(m.terms, engine, "allocator", allocator(in, r, weights + cache + layers + sampling, why));
+  m.terms.add("reserve", reserve(in, r, m.terms.total() - cache, why));
   if (sequences < 1 || m.terms.total() > m.capacity) {
     m.verdict = FitVerdict::does_not_fit;
   } else {
@@ -183,13 +137,44 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
 }
 
 std::int64_t max_concurrency(const InferenceMemoryInputs& in) {
-  const InferenceMemory none = inference_memory(in, 0, nullptr);
-  const Bytes left = none.headroom();
-  const Bytes each = kv_cache_of_sequences(in, 1, nullptr) + sampler(in, 1, nullptr);
-  if (left <= Bytes{}) return 0;
-  const double limit = as_double(in.engine->max_sequences.or_else(1));
-  const double fitting = each > Bytes{} ? std::floor(left / each) : limit;
-  return static_cast<std::int64_t>(std::min(fitting, limit));
+  const InferenceRates rates = inference_rates(in);
+  const auto fits = [&](std::int64_t n) { return inference_need(rates, as_double(n), in.request) <= rates.visible; };
+  std::int64_t low = 0;  // fits, or is none
+  std::int64_t high = in.engine->max_sequences.or_else(1);
+  if (high >= 1 && fits(high)) return high;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+std::int64_t longest_context(InferenceMemoryInputs in) {
+  const InferenceRates rates = inference_rates(in);
+  const auto fits = [&](std::int64_t context) {
+    in.request.context = context;
+    in.request.input = std::min(in.request.input, context);
+    return in.engine->max_sequences.or_else(1) >= 1 && inference_need(rates, 1, in.request) <= rates.visible;
+  };
+  std::int64_t low = 0;
+  std::int64_t high = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
+  if (fits(high)) return high;
+  while (high - low > 1) {  // fits(low) holds (or low is 0), fits(high) does not
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+KvPool kv_pool(const InferenceMemoryInputs& in) {
+  const InferenceRates r = inference_rates(in);
+  KvPool pool;
+  pool.size = std::max(r.visible - inference_need(r, 0, in.request), Bytes{});
+  const KvCacheInputs one = cache_of(r, 1, static_cast<std::int64_t>(r.page));
+  const Bytes page = kv_cache_bytes(one, nullptr) - one.copies * one.state;
+  // Pages of an engine with one table are alike: a page of every layer.
+  if (page > Bytes{}) pool.tokens = std::floor(pool.size / page) * r.page;
+  return pool;
 }
 
 }  // namespace gpuplan

@@ -1,5 +1,8 @@
 set(GPUPLAN_MEMORY_SOURCES
   inference.cpp
+  inference_rates.cpp
+  part_activations.cpp
+  parts.cpp
   training.cpp
   training_activations.cpp
   training_limits.cpp

@@ -219,9 +219,10 @@ class StageAccount {
     const bool backward = passes && moment == Moment::backward;
     const double layers = backward ? as_double(in_.framework->gathered_layers.or_else(2)) : 1;
     const Bytes gradients = bytes(widths_.gradient) * (backward ? held_.layer_trained : 0);
-    out.add(
-        "gathered", held_.layer_weights * layers + held_.root_weights + gradients, "layer * layers + ends + gradients",
-        {{"layer", held_.layer_weights}, {"layers", layers}, {"ends", held_.root_weights}, {"gradients", gradients}});
+    const Bytes used_apart = backward ? Bytes{} : held_.largest_end;
+    const Bytes ends = in_.framework->gathers_ends_apart ? used_apart : held_.root_weights;
+    out.add("gathered", held_.layer_weights * layers + ends + gradients, "layer * layers + ends + gradients",
+            {{"layer", held_.layer_weights}, {"layers", layers}, {"ends", ends}, {"gradients", gradients}});
   }
 
   // The largest quantized matrix, expanded to 16 bit for its product.
@@ -350,6 +351,8 @@ CrossEntropy cross_entropy_of(const TrainingMemoryInputs& in) {
 
 Recompute recompute_of(const TrainingMemoryInputs& in) {
   if (in.job.recompute) return *in.job.recompute;
+  if (in.framework->recompute == "sharded")
+    return shard_degrees(in.job).weights > 1 ? Recompute::full : Recompute::none;
   if (in.framework->recompute != "fitting")
     return parse_recompute(in.framework->recompute).value.value_or(Recompute::none);
   TrainingMemoryInputs without = in;

@@ -61,6 +61,20 @@ double product_input(const Keeping& k, const TrainingSpec& job, double width,
   return kept;
 }
 
+/// A product and the width of its output.
+struct Output {
+  LoraTarget target;
+  double width;
+};
+
+// DoRA scales the output of each adapted product by a magnitude that trains, and keeps it for that.
+double scaled_outputs(const Keeping& k, const TrainingSpec& job, std::initializer_list<Output> outputs) {
+  if (job.method != TrainingMethod::dora && job.method != TrainingMethod::qdora) return 0;
+  double width = 0;
+  for (const Output& output : outputs) width += has_target(job, {output.target}) ? output.width : 0;
+  return width * k.element;
+}
+
 double dropout_mask(const TrainingSpec& job, double width) { return job.dropout ? width : 0; }
 
 // Scores of one token with all that it sees, without a kernel that recomputes them: the softmax, and with dropout its mask and result.
@@ -106,6 +120,11 @@ double attention_bytes(const TrainingMemoryInputs& in, const Attention& t, Recom
   const double output = as_double(t.heads) * as_double(t.value_dim());
   const double of_output = product_input(k, job, output, {LoraTarget::o});
   inside += in.framework->copies_attention ? of_output : std::max(0.0, of_output - output * k.element);
+  inside += scaled_outputs(k, job,
+                           {{LoraTarget::q, as_double(t.heads * t.qk_dim())},
+                            {LoraTarget::k, as_double(t.kv_heads * t.qk_dim())},
+                            {LoraTarget::v, as_double(t.kv_heads * t.value_dim())}});
+  between += scaled_outputs(k, job, {{LoraTarget::o, h}});
   return between / k.sequence + latents(t, k) + attention_core(in, t, k) +
          (inside + scores(in, t, recompute)) / k.tensor;
 }
@@ -123,7 +142,11 @@ double mlp_bytes(const TrainingMemoryInputs& in, const Mlp& m) {
   if (m.intermediate <= 0) return 0;
   const double between =
       h * k.norm_input + product_input(k, in.job, h, {LoraTarget::gate, LoraTarget::up}) + dropout_mask(in.job, h);
-  return between / k.sequence + mlp_inside(in, k, m.gated_mlp, as_double(m.intermediate), LoraTarget::down) / k.tensor;
+  const double f = as_double(m.intermediate);
+  const double scaled = scaled_outputs(k, in.job, {{LoraTarget::gate, m.gated_mlp ? f : 0}, {LoraTarget::up, f}});
+  const double scaled_down = scaled_outputs(k, in.job, {{LoraTarget::down, h}});
+  return (between + scaled_down) / k.sequence +
+         (mlp_inside(in, k, m.gated_mlp, f, LoraTarget::down) + scaled) / k.tensor;
 }
 
 // A token's copies for the experts it is routed to, their insides and outputs; the shared experts as one MLP. With expert

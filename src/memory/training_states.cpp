@@ -143,7 +143,7 @@ void add_weights(const TrainingMemoryInputs& in, const TensorGroup& tensor, cons
     held.layer_trained += trained / stage.layers;
   } else {
     held.root_weights += weights;
-    held.root_trained += trained;
+    held.largest_end = std::max(held.largest_end, weights);
   }
   const double of_one = elements / as_double(tensor.count) * share;
   const double one = tensor.layers > 0 && stage.share > 0 ? of_one / stage.share : of_one;
@@ -157,12 +157,15 @@ void add_adapters(const TrainingMemoryInputs& in, const TensorGroup& tensor, con
                           stage_share(tensor, in.model->architecture, stage);
   if (elements <= 0) return;
   held.adapter_trained += elements;
-  TensorGroup vector = tensor;
-  vector.columns = 1;
-  const Widths widths = adapter_widths(in);
-  held.adapter_states += in.job.optimizer == Optimizer::adafactor
-                             ? Bytes{}  // a row and a column of thin factors: less than a thousandth of the rest
-                             : bytes(elements * bytes_per_element(in.job.optimizer, widths.state));
+  const double width = adapter_widths(in).state;
+  if (in.job.optimizer != Optimizer::adafactor) {
+    held.adapter_states += bytes(elements * bytes_per_element(in.job.optimizer, width));
+    return;
+  }
+  // A row and a column of each of the two factors.
+  const double of_one = 2 * as_double(in.job.lora_rank) + as_double(tensor.rows) + as_double(tensor.columns);
+  held.adapter_states +=
+      bytes(4 * adapted(tensor, in.job) * of_one) * stage_share(tensor, in.model->architecture, stage);
 }
 
 }  // namespace
@@ -228,9 +231,18 @@ ShardDegrees shard_degrees(const TrainingSpec& job) {
                      job.sharding == StateSharding::hsdp;
   const bool gradients = whole || job.sharding == StateSharding::zero2 || job.sharding == StateSharding::fsdp_grad;
   const bool states = gradients || job.sharding == StateSharding::zero1;
-  if (states) d.states = ranks, d.expert_states = expert_ranks;
-  if (gradients) d.gradients = ranks, d.expert_gradients = expert_ranks;
-  if (whole) d.weights = ranks, d.expert_weights = expert_ranks;
+  if (states) {
+    d.states = ranks;
+    d.expert_states = expert_ranks;
+  }
+  if (gradients) {
+    d.gradients = ranks;
+    d.expert_gradients = expert_ranks;
+  }
+  if (whole) {
+    d.weights = ranks;
+    d.expert_weights = expert_ranks;
+  }
   return d;
 }
 

@@ -39,8 +39,8 @@ struct HeldStates {
   double eight_bit = 0;  // parameters of products that run in 8 bit
   Bytes layer_weights;   // of one layer, as they are stored
   double layer_trained = 0;
-  Bytes root_weights;  // embedding and head
-  double root_trained = 0;
+  Bytes root_weights;            // embedding and head
+  Bytes largest_end;             // the larger of them
   double largest_tensor = 0;     // parameters
   double largest_quantized = 0;  // of those that are stored in fewer than 16 bits
 };

@@ -49,13 +49,13 @@ KvLayers kv_layers(const Architecture& a, std::int64_t tensor_parallel) {
 Bytes kv_cache_bytes(const KvCacheInputs& in, Explain* why) {
   const double elements =
       in.full_layers * in.tokens * in.elements + in.windowed_layers * in.window_tokens * in.windowed_elements;
-  const Bytes total = in.sequences * (elements * in.element + in.state);
+  const Bytes total = in.copies * in.sequences * (elements * in.element + in.state);
   if (why) {
     why->term("memory.kv_cache", total,
-              "sequences * ((full_layers * tokens * elements + windowed_layers * window_tokens * windowed_elements) * "
-              "element "
-              "+ state)",
-              {{"sequences", in.sequences},
+              "copies * sequences * ((full_layers * tokens * elements + windowed_layers * window_tokens * "
+              "windowed_elements) * element + state)",
+              {{"copies", in.copies},
+               {"sequences", in.sequences},
                {"full_layers", in.full_layers},
                {"tokens", in.tokens},
                {"elements", in.elements},

@@ -10,7 +10,36 @@ constexpr double kMostParameters = 1e15;  // as of an architecture
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
+// The whole number at the start of `text`, which loses it; 0 when there is none.
+double take_whole(std::string_view& text) {
+  double value = 0;
+  std::size_t digits = 0;
+  while (digits < text.size() && digits < 9 && text[digits] >= '0' && text[digits] <= '9')
+    value = 10 * value + (text[digits++] - '0');
+  text.remove_prefix(digits);
+  return value;
+}
+
 }  // namespace
+
+ItemSize item_size(const NetworkPart& part) {
+  constexpr std::string_view kBy = " x ";
+  const std::size_t by = part.item.find(kBy);
+  if (by == std::string::npos) return {};
+  const std::size_t start = part.item.find_last_of(' ', by - (by > 0 ? 1 : 0));
+  std::string_view rest = std::string_view(part.item).substr(start == std::string::npos ? 0 : start + 1);
+  ItemSize size;
+  const auto after_by = [&] {
+    if (rest.substr(0, kBy.size()) != kBy) return 0.0;
+    rest.remove_prefix(kBy.size());
+    return take_whole(rest);
+  };
+  size.width = take_whole(rest);
+  size.height = after_by();
+  const double frames = after_by();
+  if (frames > 0) size.frames = frames;
+  return size.is_known() ? size : ItemSize{};
+}
 
 NetworkPart language_model_part(const Architecture& decoder) {
   NetworkPart part;

@@ -1,30 +1,58 @@
 set(GPUPLAN_MODEL_SOURCES
   architecture.cpp
-  families/baichuan.cpp
-  families/bart.cpp
-  families/bert.cpp
-  families/blip.cpp
-  families/beside.cpp
-  families/beside_audio.cpp
-  families/beside_gemma4.cpp
-  families/beside_internvl.cpp
-  families/beside_kimi.cpp
-  families/beside_llama.cpp
-  families/beside_llava.cpp
-  families/beside_minicpm.cpp
-  families/beside_named.cpp
-  families/beside_qwen_vl.cpp
-  families/beside_towers.cpp
-  families/bloom.cpp
-  families/clip.cpp
-  families/cohere.cpp
-  families/common.cpp
+  families/beside/audio.cpp
+  families/beside/beside.cpp
+  families/beside/gemma4.cpp
+  families/beside/internvl.cpp
+  families/beside/kimi.cpp
+  families/beside/llama.cpp
+  families/beside/llava.cpp
+  families/beside/minicpm.cpp
+  families/beside/minimax.cpp
+  families/beside/named.cpp
+  families/beside/qwen_vl.cpp
+  families/beside/towers.cpp
   families/config.cpp
-  families/convnets.cpp
-  families/convnext.cpp
-  families/dbrx.cpp
-  families/deberta.cpp
-  families/deepseek.cpp
+  families/decoders/baichuan.cpp
+  families/decoders/bloom.cpp
+  families/decoders/cohere.cpp
+  families/decoders/common.cpp
+  families/decoders/dbrx.cpp
+  families/decoders/deepseek.cpp
+  families/decoders/deepseek_v4.cpp
+  families/decoders/falcon.cpp
+  families/decoders/gemma.cpp
+  families/decoders/gemma4.cpp
+  families/decoders/glm.cpp
+  families/decoders/gpt2.cpp
+  families/decoders/gpt_neo.cpp
+  families/decoders/gpt_neox.cpp
+  families/decoders/gpt_oss.cpp
+  families/decoders/internlm.cpp
+  families/decoders/kimi_linear.cpp
+  families/decoders/lfm2.cpp
+  families/decoders/llama.cpp
+  families/decoders/llama4.cpp
+  families/decoders/mamba.cpp
+  families/decoders/mamba_hybrids.cpp
+  families/decoders/mimo.cpp
+  families/decoders/minicpm_v.cpp
+  families/decoders/minimax.cpp
+  families/decoders/mistral.cpp
+  families/decoders/mllama.cpp
+  families/decoders/moe.cpp
+  families/decoders/more_moe.cpp
+  families/decoders/mpt.cpp
+  families/decoders/nemotron.cpp
+  families/decoders/nemotron_nas.cpp
+  families/decoders/olmo.cpp
+  families/decoders/opt.cpp
+  families/decoders/phi.cpp
+  families/decoders/qwen.cpp
+  families/decoders/recurrence.cpp
+  families/decoders/rwkv.cpp
+  families/decoders/stablelm.cpp
+  families/decoders/starcoder2.cpp
   families/diffusion/autoencoder.cpp
   families/diffusion/autoencoder_dc.cpp
   families/diffusion/autoencoder_kl.cpp
@@ -41,67 +69,41 @@ set(GPUPLAN_MODEL_SOURCES
   families/diffusion/sd3.cpp
   families/diffusion/unet.cpp
   families/diffusion/wan.cpp
-  families/dlrm.cpp
-  families/encoder_blocks.cpp
-  families/f5_tts.cpp
-  families/falcon.cpp
+  families/encoders/bart.cpp
+  families/encoders/bert.cpp
+  families/encoders/blip.cpp
+  families/encoders/clip.cpp
+  families/encoders/deberta.cpp
+  families/encoders/encoder_blocks.cpp
+  families/encoders/modernbert.cpp
+  families/encoders/nomic_bert.cpp
+  families/encoders/siglip.cpp
+  families/encoders/t5.cpp
+  families/encoders/vision_transformer.cpp
   families/fields.cpp
   families/files.cpp
-  families/gemma.cpp
-  families/gemma4.cpp
-  families/glm.cpp
-  families/gpt2.cpp
-  families/gpt_neo.cpp
-  families/gpt_neox.cpp
-  families/gpt_oss.cpp
-  families/internlm.cpp
-  families/kimi_linear.cpp
-  families/lfm2.cpp
-  families/llama.cpp
-  families/llama4.cpp
-  families/mamba.cpp
-  families/mamba_hybrids.cpp
-  families/mimo.cpp
-  families/minicpm_v.cpp
-  families/minimax.cpp
-  families/mistral.cpp
-  families/mllama.cpp
-  families/mobile_nets.cpp
-  families/modernbert.cpp
-  families/moe.cpp
-  families/more_moe.cpp
-  families/mpt.cpp
-  families/nemotron.cpp
-  families/nemotron_nas.cpp
   families/nested_defaults.cpp
   families/networks.cpp
-  families/nomic_bert.cpp
-  families/olmo.cpp
-  families/opt.cpp
-  families/phi.cpp
   families/pipeline.cpp
   families/prediction.cpp
   families/quantization.cpp
   families/quantization_methods.cpp
-  families/qwen.cpp
-  families/recurrence.cpp
-  families/rwkv.cpp
-  families/siglip.cpp
-  families/speech.cpp
-  families/stablelm.cpp
-  families/starcoder2.cpp
-  families/styletts2.cpp
-  families/swin.cpp
-  families/t5.cpp
+  families/recommenders/dlrm.cpp
+  families/speech/f5_tts.cpp
+  families/speech/speech.cpp
+  families/speech/styletts2.cpp
+  families/speech/vits.cpp
+  families/speech/wav2vec2.cpp
+  families/speech/whisper.cpp
+  families/speech/xtts.cpp
   families/table.cpp
-  families/vision.cpp
-  families/vision_transformer.cpp
-  families/vit.cpp
-  families/vits.cpp
-  families/wav2vec2.cpp
-  families/whisper.cpp
-  families/xtts.cpp
-  families/yolo.cpp
+  families/vision/convnets.cpp
+  families/vision/convnext.cpp
+  families/vision/mobile_nets.cpp
+  families/vision/swin.cpp
+  families/vision/vision.cpp
+  families/vision/vit.cpp
+  families/vision/yolo.cpp
   kv_cache.cpp
   module_names.cpp
   module_pattern.cpp

@@ -4,6 +4,7 @@
 #include "offers.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/deploy/engine_release.hpp>
 #include <gpuplan/model/kv_cache.hpp>
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace {
 constexpr std::array<std::pair<SortBy, std::string_view>, 3> kSorts = {
     {{SortBy::cost, "cost"}, {SortBy::time, "time"}, {SortBy::pareto, "pareto"}}};
 
-const Engine& require_engine(const Catalog& catalog, const JobSpec& job) {
-  if (const Engine* engine = catalog.find_engine(job.engine.value)) return *engine;
+std::shared_ptr<const Engine> require_engine(const Catalog& catalog, const JobSpec& job) {
+  if (const auto engine = find_engine_release(catalog, job.engine.value)) return std::make_shared<Engine>(*engine);
   std::vector<std::string> names;
   for (const Engine& engine : catalog.engines()) names.emplace_back(engine.name);
   throw InputError(Problem{"input.unknown_name",
@@ -229,8 +230,10 @@ namespace {
 
 Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
   Estimate estimate;
-  estimate.model = serve_model(catalog, request.job, request.hub, estimate.identity);
-  estimate.engine = &require_engine(catalog, request.job);
+  estimate.model = request.model ? serve_model(request.job, *request.model, estimate.identity)
+                                 : serve_model(catalog, request.job, request.hub, estimate.identity);
+  estimate.engine_release = require_engine(catalog, request.job);
+  estimate.engine = estimate.engine_release.get();
   estimate.request = request_shape(request.job);
   check(catalog, request, estimate.model.architecture);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
@@ -270,21 +273,6 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
   (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, ceilings, &why);
   (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
-}
-
-std::int64_t longest_context(InferenceMemoryInputs in) {
-  const auto fits = [&](std::int64_t context) {
-    in.request.context = context;
-    return max_concurrency(in) >= 1;
-  };
-  std::int64_t low = 0;
-  std::int64_t high = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
-  if (fits(high)) return high;
-  while (high - low > 1) {  // fits(low) holds (or low is 0), fits(high) does not
-    const std::int64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low;
 }
 
 }  // namespace gpuplan

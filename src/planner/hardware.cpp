@@ -34,7 +34,7 @@ const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& acce
 }
 
 InferenceMemoryInputs HardwareTable::memory_inputs(const Accelerator& accelerator, const Layout& layout) const {
-  return {&model_, &engine_, catalog_.visible_memory(accelerator), layout, request_, &catalog_};
+  return {&model_, &engine_, catalog_.visible_memory(accelerator), layout, request_, &catalog_, &accelerator};
 }
 
 std::int64_t HardwareTable::max_concurrency(const Accelerator& accelerator, const Layout& layout) {

@@ -126,7 +126,7 @@ std::string why_not_served(const ResolvedModel& model) {
   std::vector<std::string> parts;
   for (const NetworkPart& part : model.files.config.network.parts) parts.push_back(part.name);
   return "'" + model.identity.name + "' is no language model (" + join(parts, ", ") +
-         "): job 'serve' has no meaning for it";
+         "): the time of its jobs is not modelled yet";
 }
 
 void add_parts(ServedModel& served) {
@@ -167,19 +167,26 @@ Scheme native_scheme(const ResolvedModel& model) {
   return require(parse_scheme(native), "--dtype");
 }
 
+Scheme scheme_of(const JobSpec& job, const ResolvedModel& model) {
+  return job.dtype.is_default ? native_scheme(model) : require(parse_scheme(job.dtype.value), "--dtype");
+}
+
 ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const HubAccess& hub, ModelIdentity& identity) {
-  ResolvedModel resolved = resolve_model(catalog, job.model.value, hub);
+  return serve_model(job, resolve_model(catalog, job.model.value, hub), identity);
+}
+
+ServedModel serve_model(const JobSpec& job, ResolvedModel resolved, ModelIdentity& identity) {
   if (const std::string why = why_not_served(resolved); !why.empty()) {
     Problem p;
     p.id = "model.not_modelled";
     p.message = why;
     p.place = Place{"--model", 0, 0};
-    p.expected = "a language model that generates token by token; 'gpuplan models show' counts any network";
+    p.expected = "a language model that generates token by token; 'gpuplan memory' gives the footprint of any network";
     throw InputError(std::move(p));
   }
   identity = resolved.identity;
   ServedModel model;
-  model.scheme = job.dtype.is_default ? native_scheme(resolved) : require(parse_scheme(job.dtype.value), "--dtype");
+  model.scheme = scheme_of(job, resolved);
   model.network = std::move(resolved.files.config.network);
   model.architecture = *model.network.decoder;
   if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));

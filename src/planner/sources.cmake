@@ -1,7 +1,9 @@
 set(GPUPLAN_PLANNER_SOURCES
   estimate.cpp
   hardware.cpp
+  limits.cpp
   model_resolution.cpp
   offers.cpp
+  parts.cpp
   training.cpp
 )

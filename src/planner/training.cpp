@@ -59,6 +59,10 @@ void check(const TrainingRequest& request, const Architecture& architecture) {
 TrainingSpec spread(const TrainingRequest& request, const TrainingFramework& framework, std::int64_t ranks) {
   TrainingSpec job = request.training;
   job.dp = ranks;
+  job.dropout = job.dropout || framework.dropout;
+  if (request.lora_rank_is_default) job.lora_rank = framework.lora_rank.or_else(job.lora_rank);
+  const auto targets = parse_lora_targets(framework.lora_targets).value;
+  if (request.lora_targets_are_default && targets) job.lora_targets = *targets;
   if (!request.sharding_is_default) return job;
   const auto usual = parse_state_sharding(framework.sharding).value.value_or(StateSharding::fsdp);
   job.sharding = ranks * job.cp > 1 ? usual : StateSharding::none;

@@ -3,8 +3,11 @@ set(GPUPLAN_REPORT_SOURCES
   build/estimate.cpp
   build/lists.cpp
   build/parts.cpp
+  build/parts_memory.cpp
+  build/prices.cpp
   build/records.cpp
   build/training.cpp
+  build/validate.cpp
   render/assertion.cpp
   render/csv.cpp
   render/estimate_text.cpp
@@ -12,4 +15,5 @@ set(GPUPLAN_REPORT_SOURCES
   render/table.cpp
   render/text.cpp
   render/training_text.cpp
+  render/validate_text.cpp
 )

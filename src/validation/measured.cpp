@@ -2,7 +2,6 @@
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/parse.hpp>
-#include <gpuplan/validation/csv.hpp>
 
 #include <algorithm>
 #include <array>
@@ -147,9 +146,12 @@ bool is_rate(Metric value) {
 }
 
 std::vector<MeasuredRow> read_measured(std::string_view text, std::string_view origin) {
+  return read_measured(read_csv(text, origin), origin);
+}
+
+std::vector<MeasuredRow> read_measured(const CsvTable& table, std::string_view origin) {
   static constexpr std::array<std::string_view, 8> kRequired = {"id",          "source", "engine", "model",
                                                                 "accelerator", "mode",   "metric", "value"};
-  const CsvTable table = read_csv(text, origin);
   std::vector<Problem> problems;
   for (const std::string_view column : kRequired) {
     if (table.column(column)) continue;

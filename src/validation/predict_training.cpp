@@ -114,12 +114,14 @@ TrainingSpec job_of(const TrainingRow& row, const TrainingFramework& framework) 
   job.dp = row.dp.value_or(std::max<std::int64_t>(1, row.count.value_or(1) / (job.tp * job.pp * job.cp)));
   job.sequence_parallel = row.sequence_parallel;
   job.flash_attention = row.flash_attention != "no";
+  job.dropout = framework.dropout;
   job.sequence = row.sequence.value_or(0);
   job.micro_batch = row.micro_batch.value_or(0);
   job.grad_accum = row.grad_accum.value_or(1);
-  if (row.lora_rank) job.lora_rank = *row.lora_rank;
-  if (const auto targets = parse_lora_targets(variant_of(row, "lora_targets")); targets.value)
-    job.lora_targets = *targets.value;
+  job.lora_rank = row.lora_rank.value_or(framework.lora_rank.or_else(job.lora_rank));
+  const std::string said_targets = variant_of(row, "lora_targets");
+  const std::string_view names = said_targets.empty() ? std::string_view(framework.lora_targets) : said_targets;
+  if (const auto targets = parse_lora_targets(names); targets.value) job.lora_targets = *targets.value;
   if (variant_of(row, "offload") == "cpu") job.offload = TrainingOffload::all;
   const std::string chunked = variant_of(row, "chunked_ce");
   if (!chunked.empty()) job.cross_entropy = chunked == "yes" ? CrossEntropy::chunked : CrossEntropy::plain;
@@ -133,6 +135,7 @@ std::string weights_of(const TrainingRow& row) {
   return "nf4";
 }
 
+// A row that does not say counts what its framework's logs call memory.
 MemoryKind kind_of(std::string_view text) {
   if (text == "allocated") return MemoryKind::allocated;
   return text == "reserved" ? MemoryKind::reserved : MemoryKind::device;
@@ -153,7 +156,6 @@ TrainingFramework framework_of(const TrainingFramework& framework, const Trainin
 TrainingPrediction predict_training(const Catalog& catalog, const TrainingRow& row) {
   TrainingPrediction out;
   out.row = row;
-  out.kind = row.metric == "reserved_bytes_per_device" ? MemoryKind::reserved : kind_of(row.memory_kind);
   const auto without = [&](std::string_view why) {
     out.how = why;
     return out;
@@ -161,6 +163,10 @@ TrainingPrediction predict_training(const Catalog& catalog, const TrainingRow& r
   const TrainingFramework* known = catalog.find_training_framework(row.engine);
   if (!known) known = catalog.find_training_framework("pytorch");
   if (!known) return without("framework.unknown");
+  const bool said = !row.memory_kind.empty() && row.memory_kind != "unstated";
+  out.kind = row.metric == "reserved_bytes_per_device"
+                 ? MemoryKind::reserved
+                 : kind_of(said ? std::string_view(row.memory_kind) : known->reports);
   const Accelerator* accelerator = catalog.find_accelerator(row.accelerator);
   if (!accelerator) return without("accelerator.unknown");
   const auto architecture = architecture_for(catalog, row);

@@ -1,10 +1,16 @@
 set(GPUPLAN_VALIDATION_SOURCES
   calibrate.cpp
+  compare_log.cpp
   csv.cpp
   errors.cpp
   measured.cpp
+  memory.cpp
+  parts.cpp
   predict.cpp
   predict_training.cpp
+  predictors.cpp
+  start_log.cpp
   training_rows.cpp
+  validate.cpp
   weights.cpp
 )

@@ -97,7 +97,10 @@ double TrainingPrediction::abs_error() const {
 }
 
 std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_view origin) {
-  const CsvTable table = read_csv(text, origin);
+  return read_training_rows(read_csv(text, origin), origin);
+}
+
+std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_view origin) {
   std::vector<Problem> problems;
   for (const std::string_view column : kColumns) {
     if (table.column(column)) continue;

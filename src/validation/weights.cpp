@@ -62,7 +62,10 @@ Bytes held_by_device(const WeightsRow& row, const Architecture& a, std::span<con
 double WeightsPrediction::abs_error() const { return std::fabs(predicted / row.value - 1); }
 
 std::vector<WeightsRow> read_weights_rows(std::string_view text, std::string_view origin) {
-  const CsvTable table = read_csv(text, origin);
+  return read_weights_rows(read_csv(text, origin), origin);
+}
+
+std::vector<WeightsRow> read_weights_rows(const CsvTable& table, std::string_view origin) {
   std::vector<Problem> problems;
   for (const std::string_view column : kColumns) {
     if (table.column(column)) continue;

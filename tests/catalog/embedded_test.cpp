@@ -117,6 +117,7 @@ TEST_CASE("embedded catalogue: it is data/*.yaml, field by field, with marks and
   check_equal(built_in().nodes(), read.nodes);
   check_equal(built_in().models(), read.models);
   check_equal(built_in().engines(), read.engines);
+  check_equal(built_in().runtimes(), read.runtimes);
   check_equal(built_in().providers(), read.providers);
   check_equal(built_in().currencies(), read.currencies);
 }
@@ -139,6 +140,7 @@ TEST_CASE("embedded catalogue: every known fact has a source", "[catalog]") {
   check(built_in().nodes());
   check(built_in().models());
   check(built_in().engines());
+  check(built_in().runtimes());
   check(built_in().currencies());
   for (const Provider& provider : built_in().providers()) {  // its terms of billing stand without one
     check(provider.host_parts);

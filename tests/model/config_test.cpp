@@ -323,6 +323,61 @@ TEST_CASE("config: numbers that cannot be are refused at their key", "[model]") 
   CHECK(read_text(llama(R"("hidden_size": 64.0)", "hidden_size")).network.decoder->hidden == 64);
 }
 
+TEST_CASE("config: no heads, no layers and negative ones are refused at their key", "[model]") {
+  for (const char* key : {"num_attention_heads", "num_key_value_heads", "num_hidden_layers", "vocab_size"}) {
+    for (const char* value : {"0", "-1", "-32", "NaN", "1e-9"}) {
+      CAPTURE(key, value);
+      const auto problems =
+          problems_of([&] { read_text(llama("\"" + std::string(key) + "\": " + std::string(value), key)); });
+      REQUIRE(problems.size() == 1);
+      CHECK(problems[0].id == "input.bad_value");
+      CHECK(has(problems[0].message, key));
+      CHECK(problems[0].place.has_value());
+    }
+  }
+}
+
+TEST_CASE("config: a key that stands twice is refused, not read as the last", "[model]") {
+  const auto problems = problems_of([] { read_text(llama(R"("hidden_size": 128)")); });
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].id == "input.duplicate_key");
+  CHECK(has(problems[0].message, "hidden_size"));
+}
+
+TEST_CASE("config: lists in lists without end are refused", "[model]") {
+  for (const int depth : {200, 100000}) {
+    const auto levels = static_cast<std::size_t>(depth);
+    const std::string deep = "\"x\": " + std::string(levels, '[') + std::string(levels, ']');
+    const auto problems = problems_of([&] { read_text(llama(deep)); });
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].id == "input.too_deep");
+  }
+  CHECK(read_text(llama(R"("x": )" + std::string(100, '[') + std::string(100, ']'))).network.decoder);
+}
+
+TEST_CASE("config: each layer with a shape of its own", "[model]") {
+  // Heads of 8: one layer with 8 heads and 2 KV heads and an MLP of 2 * 2 * 64 / 3 = 85, rounded up to 256; one without
+  // attention, whose MLP is a matrix; one with attention alone, on 8 KV heads.
+  const ModelConfig config = read_text(R"({"model_type": "nemotron-nas", "architectures": ["DeciLMForCausalLM"],
+      "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 8, "vocab_size": 100,
+      "num_key_value_heads": null, "tie_word_embeddings": false, "block_configs": [
+        {"attention": {"n_heads_in_group": 4}, "ffn": {"ffn_mult": 2.0}},
+        {"attention": {"no_op": true, "n_heads_in_group": null}, "ffn": {"replace_with_linear": true, "ffn_mult": null}},
+        {"attention": {"n_heads_in_group": 1}, "ffn": {"no_op": true, "ffn_mult": null}}]})");
+  REQUIRE(config.network.decoder);
+  const std::int64_t first = 2 * 64 * 64 + 2 * 16 * 64 + 3 * 64 * 256 + 2 * 64;
+  const std::int64_t second = 64 * 64 + 64;
+  const std::int64_t third = 4 * 64 * 64 + 64;
+  CHECK(parameters(config.network) == 2 * 6400 + first + second + third + 64);
+  CHECK(kv(*config.network.decoder) == 2 * 2 * 8 * 2 + 2 * 8 * 8 * 2);
+  const auto problems = problems_of([] {
+    read_text(R"({"model_type": "nemotron-nas", "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 8,
+                  "vocab_size": 100, "block_configs": [{"attention": {}, "ffn": {"ffn_mult": 1}}]})");
+  });
+  REQUIRE(problems.size() == 1);
+  CHECK(has(problems[0].message, "block_configs"));
+}
+
 TEST_CASE("config: contradicting and oversized numbers are refused too", "[model]") {
   for (const char* more : {R"("num_key_value_heads": 3)", R"("num_key_value_heads": 1000000000)"}) {
     CAPTURE(more);
@@ -503,6 +558,22 @@ TEST_CASE("config: an LFS pointer beside the config is refused as well, and so i
   const auto none = problems_of([&] { read_model_config_file(file.substr(0, file.rfind('/'))); });
   REQUIRE(none.size() == 1);
   CHECK(none[0].id == "input.not_found");
+}
+
+TEST_CASE("config: three megabytes of modules that a quantizer left alone", "[model]") {
+  std::string modules = "\"lm_head\"";
+  for (int i = 0; modules.size() < (std::size_t{3} << 20); ++i) {
+    modules += ",\"model.layers." + std::to_string(i) + ".mlp.experts.17.down_proj\"";
+  }
+  const testing::Folder folder;
+  const std::string text = llama(
+      R"("torch_dtype": "bfloat16", "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {
+         "group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}}}, "ignore": [)" +
+      modules + "]}");
+  const ModelConfig config = read_model_config_file(folder.write("config.json", text));
+  CHECK(parameters(config.network) == parameters(read_text(llama()).network));
+  CHECK(config.weights_scheme == "fp8");
+  CHECK(config.module_rules.size() > 10000);
 }
 
 TEST_CASE("config: three megabytes of a list are read over", "[model]") {

@@ -1,7 +1,7 @@
 // Models by their own files, of every kind.
 
-#include "binary_files.hpp"
 #include "catch.hpp"
+#include "small_models.hpp"
 
 #include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/model/model_files.hpp>
@@ -13,66 +13,13 @@
 using namespace gpuplan;
 using gpuplan::testing::Folder;
 using gpuplan::testing::GgufBuilder;
+using gpuplan::testing::half_precision;
+using gpuplan::testing::kTinyConfig;
+using gpuplan::testing::kTinyGguf;
+using gpuplan::testing::kTinyParameters;
 using gpuplan::testing::problems_of;
 using gpuplan::testing::safetensors_file;
-
-namespace {
-
-constexpr const char* kTinyConfig =
-    R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 2,
-        "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000,
-        "max_position_embeddings": 8192, "tie_word_embeddings": false, "torch_dtype": "bfloat16"})";
-
-/// Tensors of two bytes an element, one after the other.
-std::string half_precision(const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& tensors) {
-  std::string header = "{";
-  std::uint64_t at = 0;
-  for (const auto& [name, shape] : tensors) {
-    std::uint64_t elements = 1;
-    std::string dimensions;
-    for (const std::int64_t d : shape) {
-      elements *= static_cast<std::uint64_t>(d);
-      dimensions += (dimensions.empty() ? "" : ",") + std::to_string(d);
-    }
-    header += (at > 0 ? "," : "") + ("\"" + name + "\":{\"dtype\":\"BF16\",\"shape\":[" + dimensions) +
-              "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + 2 * elements) + "]}";
-    at += 2 * elements;
-  }
-  return safetensors_file(header + "}", at);
-}
-
-/// A decoder of two layers as llama.cpp writes it: width 256, 4 heads over 2, MLP 512, 300 tokens.
-GgufBuilder tiny_gguf() {
-  constexpr std::uint32_t f16 = 1;
-  GgufBuilder b;
-  b.string("general.architecture", "llama").string("general.name", "Tiny").u32("llama.block_count", 2);
-  b.u32("llama.embedding_length", 256).u32("llama.attention.head_count", 4).u32("llama.attention.head_count_kv", 2);
-  b.u32("llama.feed_forward_length", 512).u32("llama.context_length", 4096).u32("general.file_type", 1);
-  std::uint64_t at = 0;
-  const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& dimensions) {
-    b.tensor(name, dimensions, f16, at);
-    std::uint64_t size = 2;
-    for (const std::uint64_t d : dimensions) size *= d;
-    at += (size + 31) / 32 * 32;
-  };
-  add("token_embd.weight", {256, 300});
-  for (const std::string layer : {"blk.0.", "blk.1."}) {
-    add(layer + "attn_norm.weight", {256});
-    add(layer + "attn_q.weight", {256, 256});
-    add(layer + "attn_k.weight", {256, 128});
-    add(layer + "attn_v.weight", {256, 128});
-    add(layer + "attn_output.weight", {256, 256});
-    add(layer + "ffn_norm.weight", {256});
-    add(layer + "ffn_gate.weight", {256, 512});
-    add(layer + "ffn_up.weight", {256, 512});
-    add(layer + "ffn_down.weight", {512, 256});
-  }
-  add("output_norm.weight", {256});
-  return b;
-}
-constexpr std::int64_t kTinyGguf = 300 * 256 + 2 * (2 * 256 + 2 * 256 * 256 + 2 * 256 * 128 + 3 * 256 * 512) + 256;
-
-}  // namespace
+using gpuplan::testing::tiny_gguf;
 
 TEST_CASE("model files: safetensors without a configuration are counted by their names", "[model]") {
   const Folder folder;
@@ -106,7 +53,7 @@ TEST_CASE("model files: a pipeline's components are read from their folders", "[
   const ModelFiles files = read_model_file(folder.path());
   REQUIRE(files.config.network.parts.size() == 1);
   CHECK(files.config.network.parts[0].name == "text_encoder");
-  CHECK(parameters(files.config.network) == 2 * (12288 + 24576 + 128) + 128000 + 64);
+  CHECK(parameters(files.config.network) == kTinyParameters);
   REQUIRE(files.stored);
   CHECK(files.stored->tensors.at(0).name == "text_encoder/w");
   CHECK(files.stored->total_size() == 200);
@@ -183,4 +130,40 @@ TEST_CASE("model files: sparse files of hundreds of gigabytes cost their headers
   const ModelFiles files = read_model_file(folder.path());
   CHECK(files.stored->total_size() == 4 * rows * columns * 2);
   CHECK(files.weight_files == 4);
+}
+
+TEST_CASE("model files: GGUF beside the configuration of what it was made from says what is stored", "[model]") {
+  const Folder folder;
+  folder.write("config.json", kTinyConfig);
+  folder.write("tiny-F16.gguf", tiny_gguf().build(2 * kTinyGguf + 4096));
+  CHECK(read_model_file(folder.path()).parameters == kTinyGguf);
+  folder.write("tiny-Q8_0.gguf", tiny_gguf().build(2 * kTinyGguf + 4096));
+  const ModelFiles several = read_model_file(folder.path());
+  CHECK_FALSE(several.stored);
+  CHECK(parameters(several.config.network) == kTinyParameters);
+  REQUIRE(several.config.warnings.size() == 1);
+  CHECK(several.config.warnings[0].id == "model.no_weights");
+}
+
+TEST_CASE("model files: positions and counters are no weights", "[model]") {
+  const Folder folder;
+  folder.write("model.safetensors",
+               safetensors_file(R"({"w": {"dtype": "F32", "shape": [4, 5], "data_offsets": [0, 80]},
+                                    "position_ids": {"dtype": "I64", "shape": [1, 3], "data_offsets": [80, 104]}})",
+                                104));
+  CHECK(read_model_file(folder.path()).parameters == 20);
+}
+
+TEST_CASE("model files: packed tensors that nothing describes are counted with a warning", "[model]") {
+  const Folder folder;
+  const std::string path = folder.write(
+      "packed.safetensors",
+      safetensors_file(R"({"a.qweight": {"dtype": "I32", "shape": [4, 5], "data_offsets": [0, 80]}})", 80));
+  for (const std::string& from : {path, folder.path()}) {
+    const ModelFiles files = read_model_file(from);
+    CHECK(files.parameters == 0);
+    CHECK(files.stored->total_size() == 80);
+    REQUIRE(files.config.warnings.size() == 1);
+    CHECK(files.config.warnings[0].id == "model.packed_weights");
+  }
 }

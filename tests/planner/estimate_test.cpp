@@ -2,6 +2,9 @@
 
 #include "small_market.hpp"
 
+#include <gpuplan/model/config.hpp>
+#include <gpuplan/planner/parts.hpp>
+
 #include "catch.hpp"
 #include "explanations.hpp"
 
@@ -78,14 +81,38 @@ void check_sound(const Estimate& estimate, std::int64_t concurrency) {
   }
 }
 
+// The most positions that a preset takes, whether its record or its own configuration says so.
+std::int64_t most_positions(const ModelPreset& model) {
+  const auto decoder = read_model_preset(model).network.decoder;
+  return decoder && decoder->max_position > 0 ? decoder->max_position : 4096;
+}
+
 // A request that a preset can take: as long as its positions allow.
 EstimateRequest request_for(const ModelPreset& model, const std::string& dtype) {
   EstimateRequest request =
-      request_of(std::string(model.name), dtype, 1, std::min<std::int64_t>(4096, model.max_position.or_else(4096)));
+      request_of(std::string(model.name), dtype, 1, std::min<std::int64_t>(4096, most_positions(model)));
   request.job.input = {request.job.context.value / 4, false};
   request.job.output = {request.job.context.value / 16, false};
   return request;
 }
+
+// A network that does not generate token by token has a footprint, and nothing to serve.
+void check_parts(const ModelPreset& model, const std::string& dtype) {
+  EstimateRequest request;
+  request.job.model = {std::string(model.name), false};
+  request.job.dtype = {dtype, false};
+  const ResolvedModel resolved = resolve_model(built_in(), std::string(model.name), {});
+  REQUIRE(runs_by_parts(resolved));
+  const PartsPlan plan = fit_parts(built_in(), request, resolved);
+  for (const PartsFit& fit : plan.hardware) {
+    if (!positive(fit.memory.terms.total().base()) || !positive(fit.memory.capacity.base()))
+      FAIL_CHECK(fit.accelerator->name << ": memory");
+    const bool holds = fit.memory.terms.total() <= fit.memory.capacity;
+    if (!holds && !fit.rejection) FAIL_CHECK(fit.accelerator->name << ": does not hold it");
+  }
+}
+
+bool generates(const ModelPreset& model) { return read_model_preset(model).network.decoder.has_value(); }
 
 double month(const Option& option) { return option.per_month; }
 double time_of(const Option& option) { return option.at.e2e.value.base(); }
@@ -119,9 +146,13 @@ TEST_CASE("estimate: every preset gives finite and positive numbers in 16 bit an
   for (const char* dtype : {"bf16", "int4"}) {
     for (const ModelPreset& model : built_in().models()) {
       CAPTURE(model.name, dtype);
+      if (!generates(model)) {
+        check_parts(model, dtype);
+        continue;
+      }
       const Estimate estimate = make_estimate(built_in(), request_for(model, dtype));
       check_sound(estimate, 1);
-      if (*model.parameters < 100'000'000'000) CHECK_FALSE(estimate.options.empty());
+      if (parameters(estimate.model.network) < 100'000'000'000) CHECK_FALSE(estimate.options.empty());
     }
   }
 }
@@ -135,9 +166,14 @@ TEST_CASE("estimate: random jobs give finite and positive numbers", "[planner][s
         schemes()[static_cast<std::size_t>(dice.whole(0, static_cast<std::int64_t>(schemes().size()) - 1))];
     const auto& on = built_in().engines()[static_cast<std::size_t>(
         dice.whole(0, static_cast<std::int64_t>(built_in().engines().size()) - 1))];
+    if (!generates(model)) {
+      CAPTURE(i, model.name, format.name);
+      check_parts(model, std::string(format.name));
+      continue;
+    }
     EstimateRequest request =
         request_of(std::string(model.name), std::string(format.name), dice.whole(1, 300),
-                   dice.whole(2, std::min<std::int64_t>(model.max_position.or_else(4096), 200000)));
+                   dice.whole(2, std::min<std::int64_t>(most_positions(model), 200000)));
     request.job.engine = {std::string(on.name), false};
     request.job.input = {dice.whole(1, request.job.context.value - 1), false};
     request.job.output = {dice.whole(1, request.job.context.value - request.job.input.value), false};

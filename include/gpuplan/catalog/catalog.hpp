@@ -3,7 +3,7 @@
 ///
 /// The built-in data is compiled into the program; files of the user are layered on top and may override one field of one
 /// record, or add records; a file that says `replace: true` starts from nothing instead.
-/// Order, later wins: built-in < system < user < project < `--catalog FILE`.
+/// Order, later wins: built-in < the store of imported prices < system < user < project < `--catalog FILE`.
 ///
 ///     const Catalog catalog = load_catalog({{"my.yaml", Layer::flag}});
 ///     const auto* gpu = catalog.find_accelerator("h100 sxm5 80gb");
@@ -29,6 +29,7 @@ struct CatalogView {
   std::span<const ModelPreset> models;
   std::span<const Engine> engines;
   std::span<const TrainingFramework> training_frameworks;
+  std::span<const Runtime> runtimes;
   std::span<const Provider> providers;
   std::span<const CurrencyRate> currencies;
   std::span<const Source> sources;
@@ -43,6 +44,30 @@ struct CatalogFile {
   Layer layer = Layer::flag;
 };
 
+/// An offer that no file of facts holds: the store of imported prices brings them. Its provider is made when it is not known.
+/// The accelerator and the currency of a rankable one are names of the built-in catalogue.
+struct AddedOffer {
+  std::string id, provider, gpu;
+  std::optional<std::int64_t> count;
+  PriceScope scope = PriceScope::instance;
+  bool includes_host = true;
+  bool marketplace = false;
+  Contract contract = Contract::on_demand;
+  std::string term;
+  std::optional<double> term_months, price;
+  std::string currency;
+  PriceUnit unit = PriceUnit::hour;
+  Vat vat = Vat::unknown;
+  std::string region, country, interconnect;
+  std::optional<BytesPerSecond> network;
+  std::optional<double> vcpus;
+  std::optional<Bytes> ram, storage;
+  std::string product;
+  Confidence confidence = Confidence::aggregator;
+  bool rankable = true;
+  std::string why_not, notes, source, observed_on;
+};
+
 class Catalog {
  public:
   [[nodiscard]] std::span<const Accelerator> accelerators() const { return view_.accelerators; }
@@ -51,6 +76,7 @@ class Catalog {
   [[nodiscard]] std::span<const ModelPreset> models() const { return view_.models; }
   [[nodiscard]] std::span<const Engine> engines() const { return view_.engines; }
   [[nodiscard]] std::span<const TrainingFramework> training_frameworks() const { return view_.training_frameworks; }
+  [[nodiscard]] std::span<const Runtime> runtimes() const { return view_.runtimes; }
   [[nodiscard]] std::span<const Provider> providers() const { return view_.providers; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
   [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
@@ -64,6 +90,7 @@ class Catalog {
   [[nodiscard]] const ModelPreset* find_model(std::string_view name) const;
   [[nodiscard]] const Engine* find_engine(std::string_view name) const;
   [[nodiscard]] const TrainingFramework* find_training_framework(std::string_view name) const;
+  [[nodiscard]] const Runtime* find_runtime(std::string_view name) const;
   [[nodiscard]] const Provider* find_provider(std::string_view name) const;
   [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
 
@@ -80,11 +107,12 @@ class Catalog {
   [[nodiscard]] std::string nearest_model(std::string_view name) const;
   [[nodiscard]] std::string nearest_engine(std::string_view name) const;
   [[nodiscard]] std::string nearest_training_framework(std::string_view name) const;
+  [[nodiscard]] std::string nearest_runtime(std::string_view name) const;
   [[nodiscard]] std::string nearest_provider(std::string_view name) const;
   [[nodiscard]] std::string nearest_currency(std::string_view name) const;
 
  private:
-  friend Catalog load_catalog(const std::vector<CatalogFile>& files);
+  friend Catalog load_catalog(const std::vector<CatalogFile>& files, std::span<const AddedOffer> added);
   friend Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner);
   void index();
 
@@ -97,7 +125,8 @@ class Catalog {
 };
 
 /// The built-in catalogue with the given files on top, in order. Throws InputError with every problem of a file.
-Catalog load_catalog(const std::vector<CatalogFile>& files);
+/// @param added  offers between the built-in facts and the files
+Catalog load_catalog(const std::vector<CatalogFile>& files, std::span<const AddedOffer> added = {});
 
 /// A catalogue over data the caller has (the generator, tests).
 Catalog catalog_from(CatalogView view, std::shared_ptr<const void> owner);
@@ -116,6 +145,7 @@ std::vector<ShownField> fields_of(const HostParts& record);
 std::vector<ShownField> fields_of(const Offer& record);
 std::vector<ShownField> fields_of(const Engine& record);
 std::vector<ShownField> fields_of(const TrainingFramework& record);
+std::vector<ShownField> fields_of(const Runtime& record);
 std::vector<ShownField> fields_of(const Link& record);
 std::vector<ShownField> fields_of(const NodeDesign& record);
 

@@ -16,7 +16,7 @@ enum class Mark : std::uint8_t { unknown, published, measured, derived, from_mem
 std::string_view to_string(Mark mark);
 
 /// Which layer of the catalogue set a value; later ones win.
-enum class Layer : std::uint8_t { built_in, system, user, project, flag };
+enum class Layer : std::uint8_t { built_in, store, system, user, project, flag };
 std::string_view to_string(Layer layer);
 
 /// One source of facts: public address or description, the day it was read, the layer it came with.

@@ -180,6 +180,17 @@ struct EngineInterval {
   Fact<std::int64_t> rows;
   Fact<std::int64_t> sources;
 };
+/// What an engine does otherwise in the releases before one; what is not named is as in the record, or in the next newer entry.
+struct EngineRelease {
+  Text before;                ///< `0.7`: holds for releases before it
+  bool unified_pages = false;  ///< layers with a window keep the whole context, whatever `windowed_kv` says
+  bool whole_prompts = false;  ///< a step takes a whole prompt, up to the context
+  Fact<std::int64_t> profiled_sequences;
+  Fact<std::int64_t> max_batched_tokens;
+  Fact<Bytes> context;
+  Fact<Bytes> communication;
+  Fact<double> sampler_bytes_per_logit;
+};
 struct Engine {
   Text name;
   Text title;
@@ -200,6 +211,19 @@ struct Engine {
   Fact<Bytes> communication;              ///< buffers of collectives, with more than one device
   Fact<double> sampler_bytes_per_logit;   ///< per running sequence and vocabulary entry
   Fact<double> activation_copies;         ///< live hidden-wide buffers per token of the largest step
+  Fact<std::int64_t> profiled_sequences;  ///< that sampling is profiled with at start; unknown: as many as run
+  Fact<std::int64_t> large_profiled_sequences;   ///< the same on devices of `large_capability` with at least `large_memory`
+  Fact<std::int64_t> large_max_batched_tokens;
+  Fact<Bytes> large_memory;
+  Text large_capability;                 ///< least NVIDIA compute capability of such devices
+  Fact<std::int64_t> graph_tokens;       ///< tokens that the reserved graph of operations is made for (a micro-batch)
+  Fact<double> kv_copies;                ///< bytes held for each byte of the cache; over 1 where it grows by concatenation
+  Fact<double> score_bytes;              ///< an attention score of a prompt, where scores are stored; unknown: fused attention
+  Fact<double> prompt_logit_bytes;       ///< a logit of every prompt token, where all are computed; unknown: the last one's only
+  Fact<double> allocator_slack;          ///< share of what it allocates that is held beside it
+  bool fraction_of_free = false;         ///< `memory_fraction` is of what is free once the rest is there
+  bool whole_prompts = false;            ///< a step takes a whole prompt
+  bool embedding_on_host = false;        ///< the token table stays in host memory
   Fact<double> overhead_low;              ///< 10 % and 90 % quantiles of measured over computed overheads
   Fact<double> overhead_high;
   Fact<double> compute_efficiency;      ///< share of the dense peak in large matrix products
@@ -212,6 +236,7 @@ struct Engine {
   Fact<Seconds> request;                ///< per request before its first token
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
+  std::span<const EngineRelease> releases;  ///< newest first
   Text notes;
   FieldMarks marks;
   SourceId source = 0;
@@ -242,16 +267,43 @@ struct TrainingFramework {
       false;                     ///< products with quantized weights keep their inputs, though the weights do not train
   bool quantizes_head = false;   ///< the output head is quantized with the layers
   bool adapter_dropout = false;  ///< adapters see inputs with dropout, which each keeps a copy of
+  Text lora_targets;             ///< which products its recipes give adapters unless the job says
+  Fact<std::int64_t> lora_rank;  ///< of these adapters
   Text cross_entropy;            ///< how the loss is computed unless the job says: plain, chunked, fused
   Text sharding;                 ///< what data-parallel ranks divide unless the job says: 0 to 3, fsdp
+  bool gathers_ends_apart = false;   ///< embedding and output head are gathered each when it is used
+  bool dropout = false;              ///< on hidden states and attention, unless the job says otherwise
+  Text reports;                      ///< what its logs call memory: allocated, reserved, device
   bool reports_first_stage = false;  ///< figures in its logs are of the first pipeline stage
-  Text recompute;                    ///< none, selective, full or fitting: none if that fits, else full
-  Fact<Bytes> context;               ///< driver context and loaded kernels
-  Fact<Bytes> communicator;          ///< buffers of one group of devices
-  Fact<Bytes> workspace;             ///< libraries' workspaces
-  Fact<double> fragmentation;        ///< share of what comes and goes that the allocator holds besides
-  Fact<double> fragmentation_low;    ///< 10 % and 90 % quantiles of it
+  Text
+      recompute;  ///< none, selective, full; `fitting`: none if that fits, else full; `sharded`: full where weights are divided
+  Fact<Bytes> context;             ///< driver context and loaded kernels
+  Fact<Bytes> communicator;        ///< buffers of one group of devices
+  Fact<Bytes> workspace;           ///< libraries' workspaces
+  Fact<double> fragmentation;      ///< share of what comes and goes that the allocator holds besides
+  Fact<double> fragmentation_low;  ///< 10 % and 90 % quantiles of it
   Fact<double> fragmentation_high;
+  Text notes;
+  FieldMarks marks;
+  SourceId source = 0;
+};
+
+/// A library that runs networks which do not generate token by token: what it holds of the maps between two operations.
+/// docs/PHYSICS.md, "Memory of other networks".
+struct Runtime {
+  Text name;
+  Text title;
+  Texts aliases;
+  Text version;
+  Fact<double> map_copies;     ///< bytes held for each byte of an operation's maps: its input twice, and its output
+  Fact<double> layout_copies;  ///< bytes for each byte of a 16-bit convolution's input and output: the layout of its kernels
+  Fact<double> score_copies;   ///< bytes held for each byte of attention scores, where they are stored
+  bool stores_scores = false;  ///< attention is not fused unless the job says otherwise
+  Fact<std::int64_t> map_elements;  ///< the most elements that one map of a convolution may have
+  Fact<Bytes> context;              ///< driver context and loaded kernels
+  Fact<Bytes> workspace;            ///< libraries' workspaces
+  Fact<double> overhead_low;        ///< 10 % and 90 % quantiles of measured over computed activations
+  Fact<double> overhead_high;
   Text notes;
   FieldMarks marks;
   SourceId source = 0;

@@ -2,6 +2,7 @@
 /// What the user wants done, resolved: every value with where it came from.
 
 #include <gpuplan/base/parse.hpp>
+#include <gpuplan/job/parts.hpp>
 
 #include <cstdint>
 #include <string>
@@ -31,6 +32,7 @@ struct JobSpec {
   Setting<std::int64_t> output{256, true};
   Setting<std::int64_t> concurrency{1, true};  ///< requests in flight that the deployment must carry
   Setting<std::string> engine{"vllm", true};
+  PartsJob parts;  ///< of a network that does not generate token by token
 };
 
 /// What contradicts itself: input + output beyond the context, …

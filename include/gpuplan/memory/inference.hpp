@@ -4,13 +4,15 @@
 ///     const InferenceMemory m = inference_memory(inputs, 8, nullptr);
 ///     m.terms.total() <= m.capacity
 ///
-/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `workspace`, `graphs`, `context`, `communication`, `reserve`. Everything that
-/// grows does so linearly with the number of running sequences, so the largest number that fits has a closed form.
+/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `workspace`, `graphs`, `context`, `communication`, `allocator`, `reserve`.
+/// The layers of a step and what samples from it are not there at once: `sampler` is by how much its peak exceeds that of the
+/// layers. An engine that profiles itself at start has both peaks at its limits, whatever runs.
 /// Source: docs/PHYSICS.md, "Inference memory".
 
 #include <gpuplan/base/breakdown.hpp>
 #include <gpuplan/base/explain.hpp>
 #include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/model/kv_cache.hpp>
 
 #include <cstdint>
 
@@ -22,7 +24,8 @@ struct InferenceMemoryInputs {
   Fact<Bytes> visible;  ///< memory of one device that a program can use
   Layout layout;
   RequestShape request;
-  const Catalog* catalog = nullptr;  ///< only for naming the sources of facts in explanations
+  const Catalog* catalog = nullptr;          ///< only for naming the sources of facts in explanations
+  const Accelerator* accelerator = nullptr;  ///< for an engine's rules of large devices; null: those of the others hold
 };
 
 enum class FitVerdict : std::uint8_t { fits, tight, does_not_fit };
@@ -40,5 +43,43 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
 
 /// The most sequences of `request.context` positions that fit at once, up to the engine's own limit; 0 when none does.
 std::int64_t max_concurrency(const InferenceMemoryInputs& in);
+
+/// The longest context that one sequence can have; 0 when none fits.
+std::int64_t longest_context(InferenceMemoryInputs in);
+
+/// What a device has for the cache: an engine that preallocates takes all of it.
+struct KvPool {
+  Bytes size;         ///< on one device
+  double tokens = 0;  ///< positions of all sequences that it holds, in whole pages
+};
+KvPool kv_pool(const InferenceMemoryInputs& in);
+
+/// What a footprint is computed from, once for a model, an engine, a layout and a kind of device. Everything is on the fullest
+/// device. `inference_need` over it allocates nothing: a million take a fraction of a second.
+struct InferenceRates {
+  Bytes weights;
+  KvCacheInputs cache;      ///< but for sequences and lengths
+  double page = 1;          ///< tokens
+  double window = 0;        ///< tokens that a layer with a window keeps; 0: as many as the others
+  double step_tokens = 0;   ///< of the largest step; 0: the prompts of all sequences at once
+  double whole_prompt = 0;  ///< prompts of up to so many tokens are one step
+  Bytes token;              ///< activations of one token of a step in the widest layer
+  Bytes pair;               ///< stored scores of one pair of positions
+  Bytes prompt_logits;      ///< of one prompt token, where all have them
+  Bytes row;                ///< sampling of one row
+  Bytes hidden;             ///< what each token of a step holds while rows are sampled
+  double rows = 0;          ///< rows that sampling is profiled with; 0: as many as run
+  Bytes stage_inputs;       ///< copies of a micro-batch's inputs for the stages of a pipeline
+  Bytes stage_position;     ///< and what each position of the context adds to them
+  Bytes fixed;              ///< workspace, graphs, context, communication
+  double slack = 0;
+  double fraction = 1;
+  bool fraction_of_free = false;
+  Bytes visible;
+};
+InferenceRates inference_rates(const InferenceMemoryInputs& in);
+
+/// Bytes that one device needs, what the engine leaves alone included.
+Bytes inference_need(const InferenceRates& rates, double sequences, const RequestShape& request);
 
 }  // namespace gpuplan

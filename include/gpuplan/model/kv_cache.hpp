@@ -40,6 +40,7 @@ struct KvCacheInputs {
   double window_tokens = 0;  ///< what a windowed layer keeps of one sequence
   Bytes state;               ///< of recurrent layers on this rank and stage, a sequence
   double sequences = 0;
+  double copies = 1;  ///< bytes held for each byte: over 1 where the cache grows by concatenation
 };
 
 Bytes kv_cache_bytes(const KvCacheInputs& in, Explain* why);

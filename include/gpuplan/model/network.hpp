@@ -40,7 +40,19 @@ struct NetworkPart {
   std::string format;     ///< a scheme's name when the part has its own, whatever the model's is (`fp32` of a VAE)
   bool quantized = true;  ///< false: quantizers leave the whole part alone
   bool loaded = true;     ///< false: loaded only on request (layers for speculation)
+  double text = 0;            ///< positions among `uses` that are of text: they do not grow with the picture
+  double frames_at_once = 0;  ///< of a video, when the part works through it so many frames at a time; 0: all
 };
+
+/// What a picture or video measures; no width: something else, or not known.
+struct ItemSize {
+  double width = 0;
+  double height = 0;
+  double frames = 1;
+  [[nodiscard]] bool is_known() const { return width > 0 && height > 0; }
+};
+/// The size that `item` of a part tells: `step at 832 x 480 x 81 frames`.
+ItemSize item_size(const NetworkPart& part);
 
 struct Network {
   std::string name;

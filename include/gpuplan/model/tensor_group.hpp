@@ -40,6 +40,7 @@ struct TensorGroup {
   std::int64_t layers = 0;       ///< how many layers have such a tensor; 0 when it stands outside the layers
   double uses = 1;               ///< how often one item goes through each: positions of an image; 0: a look-up
   bool keeps_precision = false;  ///< quantizers leave it alone, whatever its role
+  std::int64_t kernel = 1;       ///< positions of a convolution's kernel, which `columns` hold for each input
 
   [[nodiscard]] bool is_linear() const {  ///< what a scheme quantizes
     if (keeps_precision || columns == 1) return false;

@@ -14,6 +14,7 @@
 #include <gpuplan/planner/model_resolution.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ Parsed<SortBy> parse_sort(std::string_view text);
 struct EstimateRequest {
   JobSpec job;
   HubAccess hub;                                 ///< for models that are repositories
+  std::shared_ptr<const ResolvedModel> model;    ///< the job's model where it was read already; null: it is read
   std::vector<const Accelerator*> accelerators;  ///< empty: all
   std::optional<std::int64_t> count;             ///< devices in all
   std::vector<const Provider*> providers;        ///< empty: all
@@ -93,7 +95,8 @@ struct RejectedOffer {
 struct Estimate {
   ServedModel model;
   ModelIdentity identity;
-  const Engine* engine = nullptr;
+  std::shared_ptr<const Engine> engine_release;  ///< with the rules of the release that was asked for
+  const Engine* engine = nullptr;                ///< that
   RequestShape request;
   std::vector<HardwareFit> hardware;  ///< runnable ones first, fewest devices first
   std::vector<Option> options;        ///< ranked
@@ -111,8 +114,5 @@ Estimate fit_job(const Catalog& catalog, const EstimateRequest& request);
 /// Evaluates an option again with a recorder: the terms of memory, time and money.
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                     const Option& option, Explain& why);
-
-/// The longest context that fits with one sequence; 0 when none does.
-std::int64_t longest_context(InferenceMemoryInputs in);
 
 }  // namespace gpuplan

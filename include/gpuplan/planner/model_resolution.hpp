@@ -45,8 +45,13 @@ ResolvedModel resolve_model(const Catalog& catalog, const std::string& name, con
 /// The format that the model's own files or preset give its weights: bf16 when they do not say.
 Scheme native_scheme(const ResolvedModel& model);
 
+/// The format that a job asks for, else the model's own. Throws InputError.
+Scheme scheme_of(const JobSpec& job, const ResolvedModel& model);
+
 /// The model of a job with its formats resolved; formats that the job leaves open are the model's own.
 /// Throws InputError, also for a network that does not generate token by token.
 ServedModel serve_model(const Catalog& catalog, const JobSpec& job, const HubAccess& hub, ModelIdentity& identity);
+/// The same of a model that was read already.
+ServedModel serve_model(const JobSpec& job, ResolvedModel resolved, ModelIdentity& identity);
 
 }  // namespace gpuplan

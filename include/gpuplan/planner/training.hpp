@@ -15,7 +15,9 @@ struct TrainingRequest {
   JobSpec job;  ///< model and formats; what it says of requests is not used
   TrainingSpec training;
   bool sharding_is_default = true;  ///< then the ranks divide as the framework does
-  bool dtype_is_default = true;     ///< then frozen quantized weights are nf4
+  bool lora_rank_is_default = true;
+  bool lora_targets_are_default = true;
+  bool dtype_is_default = true;  ///< then frozen quantized weights are nf4
   std::string framework = "pytorch";
   HubAccess hub;
   std::vector<const Accelerator*> accelerators;  ///< empty: all

@@ -2,7 +2,9 @@
 /// From the planner's results and the catalogue to documents.
 
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/parts.hpp>
 #include <gpuplan/planner/training.hpp>
+#include <gpuplan/prices/store.hpp>
 #include <gpuplan/report/document.hpp>
 
 namespace gpuplan {
@@ -11,6 +13,9 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
                                  bool explain);
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                            bool explain);
+
+/// The footprint of a network that does not generate token by token.
+MemoryReport report_parts(const Catalog& catalog, const JobSpec& job, const PartsPlan& plan, bool explain);
 
 TrainingReport report_training(const Catalog& catalog, const TrainingRequest& request, const TrainingPlan& plan,
                                bool explain);
@@ -29,6 +34,20 @@ ListDocument list_models(const Catalog& catalog, const ListFilter& filter);
 ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, const Date& as_of);
 /// Offers with the price of one GPU and hour in `currency`, cheapest first; those that cannot be ranked come last, with why.
 ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat);
+
+/// Imported prices: what an import did, what the store holds.
+ListDocument list_price_formats();
+ListDocument list_import(const ImportSummary& summary, const Snapshot& snapshot, const std::string& store);
+ListDocument list_snapshots(const std::vector<Snapshot>& snapshots);
+/// The price of one GPU and hour in `currency`, without VAT, at the catalogue's dated rates, beside what the list says.
+ListDocument list_stored_offers(const Catalog& catalog, const std::vector<StoredOffer>& offers, std::string_view currency);
+ListDocument list_history(const Catalog& catalog, const std::vector<PriceSeries>& series, std::string_view currency);
+ListDocument list_differences(const std::vector<PriceDifference>& differences);
+ListDocument list_findings(const std::vector<LintFinding>& findings);
+/// The columns of our own CSV.
+ListDocument export_stored_offers(const std::vector<StoredOffer>& offers);
+/// ▁▂▃▄▅▆▇█ over the range of the values; one level when they are all the same.
+std::string sparkline(const std::vector<double>& values);
 
 RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
 /// A model's facts, what they add up to, its parts and their tensors, and where each was read.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,7 +42,7 @@ struct ModelDocument {
   double active_parameters = 0;
   double weights_bytes = 0;
   std::string weights_format;
-  double kv_bytes_per_token = 0;
+  Known kv_bytes_per_token;  ///< empty: no cache
   struct Part {
     std::string role;
     double parameters = 0;
@@ -70,7 +71,7 @@ struct MemoryDocumentPart {
   double capacity_bytes = 0;
   double headroom_bytes = 0;
   std::string verdict;
-  double max_concurrency = 0;  ///< a replica
+  Known max_concurrency;  ///< a replica; empty where requests have no number
   std::vector<MemoryTerm> terms;
 };
 
@@ -129,6 +130,13 @@ struct HardwareDocument {
   std::int64_t count = 0;
   LayoutDocument layout;
   std::optional<MemoryDocumentPart> memory;  ///< empty when rejected
+  struct Limits {
+    double kv_pool_bytes = 0;   ///< on one device
+    double kv_pool_tokens = 0;  ///< positions of all sequences of a replica
+    double longest_context = 0;  ///< of one sequence alone
+    std::vector<std::string> engine_flags;
+  };
+  std::optional<Limits> limits;  ///< of the footprint alone
   std::optional<LatencyDocument> alone;
   std::optional<TimeDocument> loaded;                    ///< with every sequence that fits
   std::string rule, needed, available, smallest_change;  ///< when rejected
@@ -181,12 +189,24 @@ struct EstimateDocument {
   bool best_of_each_provider = true;       ///< a table shows one option a provider
 };
 
+/// The answer to a question asked the other way round (`--fit`).
+struct FitDocument {
+  std::string question;
+  std::string accelerator;  ///< empty: nothing fits
+  std::int64_t count = 0;
+  double value = 0;   ///< tokens, requests or devices
+  std::string dtype;  ///< that it holds for
+  std::string bound;  ///< memory, model, engine, format
+  std::string needed, available;
+};
+
 /// The footprint alone.
 struct MemoryReport {
   CatalogStamp catalog;
   ModelDocument model;
   std::vector<JobValue> job;
   std::vector<HardwareDocument> hardware;
+  std::optional<FitDocument> fit;
   std::vector<ExplainedTerm> explanation;
   std::int64_t shown_rows = 0;
 };
@@ -228,6 +248,50 @@ struct TrainingReport {
   std::int64_t shown_rows = 0;
 };
 
+/// How far predictions are from measured rows.
+struct ValidateDocument {
+  struct Skipped {
+    std::string reason;
+    std::int64_t rows = 0;
+  };
+  struct Group {
+    std::string id;  ///< the values of `by`, joined by '/'
+    std::vector<std::pair<std::string, std::string>> by;
+    std::int64_t rows = 0, sources = 0, predicted = 0;
+    double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0, worst_abs_error = 0;
+    double bias = 1;
+  };
+  struct Row {
+    std::string id, source, metric, how;
+    double measured = 0;
+    Known predicted;
+    double abs_error = 0;
+  };
+  std::int64_t rows = 0, scored = 0, predicted = 0;
+  double coverage = 0;  ///< share of the scored rows that are predicted
+  std::vector<Skipped> skipped;
+  std::vector<Group> groups;
+  Group all;
+  std::vector<Row> worst;
+  std::vector<Row> unpredicted;  ///< `how` says why
+};
+
+/// What an engine printed at start-up, beside what is predicted for it.
+struct StartLogDocument {
+  struct Term {
+    std::string id;
+    Unit unit = Unit::bytes;
+    double printed = 0;  ///< on the fullest rank
+    std::int64_t ranks = 1;
+    std::int64_t line = 0;
+    Known predicted;
+    std::string how;  ///< what was predicted with, or why not
+  };
+  std::string origin, engine, version, model, accelerator;
+  std::vector<JobValue> settings;  ///< those that the log says
+  std::vector<Term> terms;
+};
+
 /// A list of records: columns and cells.
 struct Cell {
   std::variant<std::monostate, bool, double, std::string> value;
@@ -260,7 +324,7 @@ struct ErrorDocument {
   std::vector<Problem> problems;
 };
 
-using Document =
-    std::variant<EstimateDocument, MemoryReport, TrainingReport, ListDocument, RecordDocument, ErrorDocument>;
+using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
+                              ListDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

@@ -3,6 +3,8 @@
 ///
 /// An empty field is not known. Names are the catalogue's. Columns that are not listed here are ignored.
 
+#include <gpuplan/validation/csv.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,6 +65,7 @@ struct MeasuredRow {
 
 /// Throws InputError with every problem: a missing column, a number that is none, a value that is not positive.
 std::vector<MeasuredRow> read_measured(std::string_view text, std::string_view origin);
+std::vector<MeasuredRow> read_measured(const CsvTable& table, std::string_view origin);
 
 /// The value of a key of `variant` (`key=value` pairs joined by ';'), or empty.
 std::string_view variant_of(const MeasuredRow& row, std::string_view key);

@@ -6,6 +6,7 @@
 
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/memory/training.hpp>
+#include <gpuplan/validation/csv.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -41,6 +42,7 @@ struct TrainingRow {
 /// The rows of those metrics that are not marked `score=no`.
 /// Throws InputError when a column is missing or a number is none.
 std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_view origin);
+std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_view origin);
 
 struct TrainingPrediction {
   TrainingRow row;

@@ -32,6 +32,7 @@ struct WeightsRow {
 /// The rows of those metrics that are not marked `score=no`.
 /// Throws InputError when a column is missing or a number is none.
 std::vector<WeightsRow> read_weights_rows(std::string_view text, std::string_view origin);
+std::vector<WeightsRow> read_weights_rows(const CsvTable& table, std::string_view origin);
 
 struct WeightsPrediction {
   WeightsRow row;

@@ -1,6 +1,8 @@
 #pragma once
 /// The tables of network families: which `model_type` and class names a config.json may give, and the function that turns the
-/// rest of it into an Architecture or into parts. A new family is one file with one function, and one row.
+/// rest of it into an Architecture or into parts. A new family is one file with one function, and one row: language
+/// models in `decoders/` and `table.cpp`, what stands before a text model in `beside/`, other networks in the folder of their kind,
+/// both with rows in `networks.cpp`.
 
 #include "fields.hpp"
 
@@ -82,6 +84,7 @@ void read_clip_text(Fields& in, Network& out);
 void read_clip_vision(Fields& in, Network& out);
 void read_deberta(Fields& in, Network& out);
 void read_deberta_v2(Fields& in, Network& out);
+void read_deepseek_v4(Fields& in, Network& out);
 void read_distilbert(Fields& in, Network& out);
 void read_electra(Fields& in, Network& out);
 void read_ernie_encoder(Fields& in, Network& out);
@@ -163,6 +166,7 @@ void beside_llava_flat(Fields& in, const Architecture& text, Network& out);
 void beside_llava_next(Fields& in, const Architecture& text, Network& out);
 void beside_llava_onevision(Fields& in, const Architecture& text, Network& out);
 void beside_minicpmv(Fields& in, const Architecture& text, Network& out);
+void beside_minimax_m3(Fields& in, const Architecture& text, Network& out);
 void beside_mistral3(Fields& in, const Architecture& text, Network& out);
 void beside_mllama(Fields& in, const Architecture& text, Network& out);
 void beside_paligemma(Fields& in, const Architecture& text, Network& out);

@@ -170,4 +170,29 @@ void Fields::wrong(std::string_view key, std::string message, std::string expect
   problems_.problem(std::move(p));
 }
 
+std::int64_t bounded_count(Fields& in, std::string_view key, std::int64_t otherwise, std::int64_t most) {
+  const std::int64_t value = otherwise > 0 ? in.count_or({key}, otherwise) : in.count({key});
+  if (value <= most) return value;
+  in.wrong(key, "'" + std::string(key) + "' is " + std::to_string(value),
+           "a whole number from 1 to " + std::to_string(most));
+  return 1;
+}
+
+std::int64_t bounded_product(std::initializer_list<std::int64_t> factors) {
+  constexpr double most = 2e15;  // above what check_part lets through, far below 2^63
+  double exact = 1;
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    exact *= static_cast<double>(factor);
+    if (exact > most) return static_cast<std::int64_t>(most);
+    product *= factor;
+  }
+  return product;
+}
+
+std::int64_t positive_or(Fields& in, std::string_view key, std::int64_t otherwise) {
+  const std::int64_t stated = whole_number_of(in.find({key})).value_or(1);
+  return stated < 0 ? otherwise : in.amount_or({key}, otherwise);
+}
+
 }  // namespace gpuplan

@@ -68,6 +68,13 @@ class Fields {
   FieldNotes& notes_;
 };
 
+/// A count of at most `most`, for factors of long products; required when there is no `otherwise` (0).
+std::int64_t bounded_count(Fields& in, std::string_view key, std::int64_t otherwise, std::int64_t most);
+/// The product, or more than any network has when it is more than that.
+std::int64_t bounded_product(std::initializer_list<std::int64_t> factors);
+/// A number that is -1 when there is none.
+std::int64_t positive_or(Fields& in, std::string_view key, std::int64_t otherwise);
+
 /// A scalar as a quoted string; nullopt for anything else.
 std::optional<std::string> string_of(const Node* node);
 /// A scalar as an unquoted whole number (`4096`, `4096.0`); nullopt for anything else.

@@ -43,6 +43,8 @@ const std::vector<NetworkRow> kNetworks = {
     {"wav2vec2", "wav2vec2", "Wav2Vec2 Wav2Vec2ForCTC Wav2Vec2ForPreTraining", read_wav2vec2},
     {"hubert", "hubert", "Hubert HubertForCTC", read_hubert},
     {"wavlm", "wavlm", "WavLM WavLMForCTC", read_wavlm},
+    // language models without a cache that we model
+    {"deepseek_v4", "deepseek_v4", "DeepseekV4", read_deepseek_v4},
     // diffusion
     {"unet", "", "UNet2DConditionModel", read_conditional_unet},
     {"pixel_unet", "", "UNet2DModel", read_pixel_unet},
@@ -101,6 +103,7 @@ const std::vector<WrapperRow> kWrappers = {
     {"paligemma", beside_paligemma},
     {"mistral3", beside_mistral3},
     {"llama4", beside_llama4},
+    {"minimax_m3_vl", beside_minimax_m3},
     {"mllama", beside_mllama},
     {"internvl", beside_internvl},
     {"internvl_chat", beside_internvl_chat},

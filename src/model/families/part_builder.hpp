@@ -64,8 +64,8 @@ class PartBuilder {
   /// A kernel of `outputs` x (`inputs` / groups) x `kernel` positions (9 of a 3 x 3).
   void conv(std::string_view name, std::int64_t outputs, std::int64_t inputs, std::int64_t kernel, ConvOptions o = {}) {
     const double uses = o.uses < 0 ? positions_ : o.uses;
-    add({std::string(name), TensorRole::convolution, Sharding::replicated, o.count, outputs,
-         inputs / o.groups * kernel, 0, uses});
+    add({std::string(name), TensorRole::convolution, Sharding::replicated, o.count, outputs, inputs / o.groups * kernel,
+         0, uses, false, kernel});
     if (o.bias) add({std::string(name) + "_bias", TensorRole::bias, Sharding::replicated, o.count, outputs, 1, 0, 0});
   }
   /// A norm's weight and, unless it has none, its bias.

@@ -124,7 +124,6 @@ constexpr OtherRow kOthers[] = {
      "Wav2Vec2Bert Data2VecAudio Encodec SpeechT5 Bark Musicgen"},
     {"state-space or recurrent network", "xlstm retnet", "xLSTM RetNet"},
     {"hybrid of attention and state-space layers", "zamba zamba2 plamo2", "Zamba Zamba2 Plamo2"},
-    {"decoder whose cache is compressed", "deepseek_v4", "DeepseekV4"},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gpuplan/model/model_files.hpp>
 
 #include "bytes.hpp"
+#include "onnx.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/model/onnx.hpp>
@@ -31,20 +32,44 @@ std::string plural(std::int64_t count, std::string_view what) {
 
 void append(StoredTensors& all, StoredTensors more, std::string_view prefix) {
   all.format = more.format;
+  if (all.tensors.empty() && prefix.empty()) {
+    all.tensors = std::move(more.tensors);
+    return;
+  }
   for (StoredTensor& tensor : more.tensors) {
     if (!prefix.empty()) tensor.name = std::string(prefix) + tensor.name;
     all.tensors.push_back(std::move(tensor));
   }
 }
 
+/// Types of positions, counters and masks that are kept beside weights.
+constexpr std::string_view kNoWeights[] = {"I64", "U64", "BOOL"};
+
 /// Elements of the tensors when each of them is a weight; 0 when some are packed.
 std::int64_t plain_elements(const StoredTensors& stored) {
   std::int64_t total = 0;
   for (const StoredTensor& tensor : stored.tensors) {
+    if (std::find(std::begin(kNoWeights), std::end(kNoWeights), tensor.format) != std::end(kNoWeights)) continue;
     if (std::find(std::begin(kPlainTypes), std::end(kPlainTypes), tensor.format) == std::end(kPlainTypes)) return 0;
     total += tensor.elements;
   }
   return total;
+}
+
+Problem warning(std::string id, std::string message) {
+  Problem p;
+  p.id = std::move(id);
+  p.message = std::move(message);
+  return p;
+}
+
+/// The network of files that nothing else describes.
+void count_tensors(ModelFiles& out) {
+  out.config.network = network_of_tensors(*out.stored);
+  if (out.parameters > 0) return;
+  out.config.warnings.push_back(warning(
+      "model.packed_weights",
+      "some tensors are whole numbers, of which one may hold several weights: elements are counted, bytes are right"));
 }
 
 class FolderReader {
@@ -64,6 +89,7 @@ class FolderReader {
       read_safetensors("");
     }
     if (!has_config && !out_.stored) read_other_weights();
+    if (files_.has(kConfig) && !out_.stored) read_gguf_beside_config();
     finish_safetensors();
     return std::move(out_);
   }
@@ -129,30 +155,38 @@ class FolderReader {
     if (!out_.stored || out_.stored->format != "safetensors") return;
     out_.parameters = plain_elements(*out_.stored);
     add_source("headers of " + plural(out_.weight_files, "safetensors file"));
-    if (out_.config.network.parts.empty()) out_.config.network = network_of_tensors(*out_.stored);
+    if (out_.config.network.parts.empty()) count_tensors(out_);
   }
 
   void add_source(const std::string& words) { out_.read_from += (out_.read_from.empty() ? "" : ", ") + words; }
 
-  static Problem warning(std::string id, std::string message) {
-    Problem p;
-    p.id = std::move(id);
-    p.message = std::move(message);
-    return p;
+  std::vector<std::string> files_ending(std::string_view suffix) {
+    std::vector<std::string> found;
+    for (std::string& name : files_.list()) {
+      if (to_lower(name).ends_with(suffix)) found.push_back(std::move(name));
+    }
+    return found;
+  }
+
+  /// Repositories of GGUF files often carry the configuration of what they were made from, which has other bytes.
+  void read_gguf_beside_config() {
+    const std::vector<std::string> models = gguf_models(files_ending(".gguf"));
+    if (models.size() == 1) {
+      ModelConfig config = out_.config;
+      read_gguf(models.front());
+      if (!out_.config.network.decoder) out_.config = std::move(config);
+    } else if (models.size() > 1) {
+      out_.config.warnings.push_back(
+          warning("model.no_weights", "of " + plural(static_cast<std::int64_t>(models.size()), "model") +
+                                          " in GGUF here none is chosen ('" + files_.name() +
+                                          ":NAME'): the configuration is counted"));
+    }
   }
 
   void read_other_weights() {
-    const std::vector<std::string> names = files_.list();
-    const auto ending = [&](std::string_view suffix) {
-      std::vector<std::string> found;
-      for (const std::string& name : names) {
-        if (to_lower(name).ends_with(suffix)) found.push_back(name);
-      }
-      return found;
-    };
-    if (const auto gguf = ending(".gguf"); !gguf.empty()) return read_gguf(choose(gguf));
+    if (const auto gguf = files_ending(".gguf"); !gguf.empty()) return read_gguf(choose(gguf));
     if (!choice_.empty()) refuse_choice({});
-    if (const auto onnx = ending(".onnx"); onnx.size() == 1) return read_onnx_file(onnx.front());
+    if (const auto onnx = files_ending(".onnx"); onnx.size() == 1) return read_onnx_file(onnx.front());
     if (files_.has(kSavedModel)) read_onnx_file(std::string(kSavedModel));  // refuses with a hint
     Problem p;
     p.id = "input.not_found";
@@ -162,17 +196,30 @@ class FolderReader {
     throw InputError(std::move(p));
   }
 
-  /// Parts of a split file are one model, known by its first.
-  std::string choose(const std::vector<std::string>& names) {
-    std::map<std::string, std::string> models;  // without the part's number
+  /// The files of models by name without the part's number: parts of a split file are one model, known by its first.
+  static std::map<std::string, std::string> models_of(const std::vector<std::string>& names) {
+    std::map<std::string, std::string> models;
     for (const std::string& name : names) {
       const std::size_t split = name.rfind("-of-");
       const bool is_part = split != std::string::npos && split > 6;
       const std::string model = is_part ? name.substr(0, split - 6) : name;
       if (to_lower(name).find("mmproj") != std::string::npos) continue;  // the projector of a vision tower
-      if (!choice_.empty() && lookup_key(model).find(lookup_key(choice_)) == std::string::npos) continue;
       models.try_emplace(model, name);
     }
+    return models;
+  }
+
+  static std::vector<std::string> gguf_models(const std::vector<std::string>& names) {
+    std::vector<std::string> files;
+    for (const auto& [model, file] : models_of(names)) files.push_back(file);
+    return files;
+  }
+
+  std::string choose(const std::vector<std::string>& names) {
+    std::map<std::string, std::string> models = models_of(names);
+    std::erase_if(models, [&](const auto& model) {
+      return !choice_.empty() && lookup_key(model.first).find(lookup_key(choice_)) == std::string::npos;
+    });
     if (models.size() == 1) return models.begin()->second;
     // `Q4_K` also stands in `Q4_K_M`: the one that ends so is meant.
     for (const auto& [model, file] : models) {
@@ -208,8 +255,9 @@ class FolderReader {
   }
 
   void read_onnx_file(const std::string& name) {
-    const fs::path path(files_.origin(name));
-    keep_onnx(read_onnx(path.string()), out_);
+    const std::string path = files_.origin(name);
+    std::error_code ignored;
+    keep_onnx(fs::exists(path, ignored) ? read_onnx(path) : read_onnx(*files_.open(name)), out_);
   }
 
  public:
@@ -264,13 +312,19 @@ ModelFiles read_model_file(const std::string& path) {
     FolderReader::keep_onnx(read_onnx(path), out);
   } else if (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json")) {
     const bool sharded = name.ends_with(".json");
-    out.stored = sharded ? read_safetensors_index(path).stored : read_safetensors_header(path);
     out.weight_files = 1;
+    if (sharded) {
+      ShardedTensors shards = read_safetensors_index(path);
+      out.weight_files = shards.shards;
+      out.stored = std::move(shards.stored);
+    } else {
+      out.stored = read_safetensors_header(path);
+    }
     out.parameters = plain_elements(*out.stored);
     out.read_from = sharded ? "safetensors index and headers" : "safetensors header";
     const bool has_config = fs::exists(fs::path(folder) / kConfig, ignored);
     out.config = has_config ? read_model_config(*open_folder(folder)) : ModelConfig{};
-    if (out.config.network.parts.empty()) out.config.network = network_of_tensors(*out.stored);
+    if (out.config.network.parts.empty()) count_tensors(out);
     if (!has_config) {
       out.config.not_modelled.emplace_back(
           "no config.json beside the weights: the network is counted from its tensors");

@@ -67,6 +67,10 @@ class IndexVisitor : public JsonVisitor {
     if (keys.size() != 2 || value.kind != JsonValue::Kind::text)
       bad(in_quotes(key_path(keys)), "is not the name of a file");
     if (!is_clean_name(keys[1], kMaxName)) bad(in_quotes(keys[1]), "is no name of a tensor");
+    if (!map.shards.empty() && map.shards[last_] == value.text) {  // as nearly always
+      map.tensors.emplace_back(keys[1], last_);
+      return;
+    }
     if (!stays_inside(value.text)) {
       refuse("input.bad_path", origin_, in_quotes(keys[1]) + " is said to be in " + in_quotes(value.text),
              "a file in the index's own folder");
@@ -76,7 +80,8 @@ class IndexVisitor : public JsonVisitor {
     if (map.shards.size() > kMaxShards) {
       refuse("input.too_large", origin_, fmt::format("the index names more than {} files", kMaxShards));
     }
-    map.tensors.emplace_back(keys[1], found->second);
+    last_ = found->second;
+    map.tensors.emplace_back(keys[1], last_);
   }
 
   [[noreturn]] void bad(const std::string& what, std::string_view how) const {
@@ -86,6 +91,7 @@ class IndexVisitor : public JsonVisitor {
   const std::string& origin_;
   bool with_shards_;
   std::unordered_map<std::string, std::size_t> numbers_;
+  std::size_t last_ = 0;
 };
 
 WeightMap read_weight_map(FileSet& files, std::string_view index, bool with_shards) {
@@ -115,28 +121,28 @@ StoredTensors read_shard(FileSet& files, std::string_view index, const std::stri
   return read_safetensors_header(*files.open(path));
 }
 
-using TensorsByName = std::unordered_map<std::string, StoredTensor>;
-
-/// Shard by shard, so that only the tensors the index names are kept.
-void collect(FileSet& files, std::string_view index, const WeightMap& map, std::vector<StoredTensor>& out) {
+/// Shard by shard, so that only the tensors the index names are kept; its own names go as they are found.
+void collect(FileSet& files, std::string_view index, WeightMap& map, std::vector<StoredTensor>& out) {
   std::vector<std::vector<std::size_t>> wanted(map.shards.size());
   for (std::size_t i = 0; i < map.tensors.size(); ++i) wanted[map.tensors[i].second].push_back(i);
   out.resize(map.tensors.size());
+  std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t s = 0; s < map.shards.size(); ++s) {
-    TensorsByName held;
-    for (StoredTensor& t : read_shard(files, index, map.shards[s]).tensors) {
-      std::string name = t.name;
-      held.emplace(std::move(name), std::move(t));
-    }
+    std::vector<StoredTensor> held = read_shard(files, index, map.shards[s]).tensors;
+    places.clear();
+    for (std::size_t i = 0; i < held.size(); ++i) places.emplace(held[i].name, i);
+    std::vector<std::size_t> found;  // first, because a name that is moved away is no key any more
     for (const std::size_t i : wanted[s]) {
-      const auto found = held.find(map.tensors[i].first);
-      if (found == held.end()) {
+      const auto place = places.find(map.tensors[i].first);
+      if (place == places.end()) {
         refuse("input.missing", files.origin(index),
                in_quotes(map.tensors[i].first) + " is not in its shard " + in_quotes(map.shards[s]),
                "an index that belongs to these files");
       }
-      out[i] = std::move(found->second);
+      found.push_back(place->second);
+      std::string().swap(map.tensors[i].first);
     }
+    for (std::size_t i = 0; i < found.size(); ++i) out[wanted[s][i]] = std::move(held[found[i]]);
   }
 }
 
@@ -151,7 +157,7 @@ WeightMap parse_weight_map(std::string_view text, const std::string& origin, boo
 }
 
 ShardedTensors read_safetensors_index(FileSet& files, std::string_view index) {
-  const WeightMap map = read_weight_map(files, index, true);
+  WeightMap map = read_weight_map(files, index, true);
   ShardedTensors out;
   out.stored.format = "safetensors";
   out.shards = static_cast<std::int64_t>(map.shards.size());

@@ -1,6 +1,7 @@
 #include "parts.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/planner/limits.hpp>
 
 #include <algorithm>
 #include <set>
@@ -181,11 +182,21 @@ MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& reques
   d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
   d.hardware = describe_hardware(estimate);
+  for (std::size_t i = 0; i < d.hardware.size(); ++i) {
+    const HardwareFit& fit = estimate.hardware[i];
+    if (fit.rejection) continue;
+    const ServingLimits limits =
+        serving_limits({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout,
+                        estimate.request, &catalog, fit.accelerator},
+                       fit.demand);
+    d.hardware[i].limits = HardwareDocument::Limits{limits.pool.size.base(), limits.pool.tokens,
+                                                    static_cast<double>(limits.longest_context), limits.flags};
+  }
   if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {
     const HardwareFit& fit = estimate.hardware.front();
     Explain why;
     (void)inference_memory({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout,
-                            estimate.request, &catalog},
+                            estimate.request, &catalog, fit.accelerator},
                            fit.demand, &why);
     d.explanation = why.terms();
   }

@@ -3,7 +3,7 @@
 #include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/model/tensors.hpp>
 
-#include <map>
+#include <algorithm>
 
 namespace gpuplan {
 namespace {
@@ -11,6 +11,25 @@ namespace {
 template <class Q>
 Spread spread_of(const Interval<Q>& interval, double factor = 1) {
   return {interval.value.base() * factor, interval.low.base() * factor, interval.high.base() * factor};
+}
+
+// The language model's tensors by role, then what stands beside it by its part (`vision_tower`).
+void add_parts(const ServedModel& served, ModelDocument& model) {
+  const auto add = [&](const std::string& name, const TensorGroup& tensor) {
+    if (model.parts.empty() || model.parts.back().role != name) model.parts.push_back({name});
+    ModelDocument::Part& part = model.parts.back();
+    const double rows = static_cast<double>(tensor.rows);
+    const double columns = static_cast<double>(tensor.columns);
+    part.parameters += static_cast<double>(tensor.elements());
+    part.bytes +=
+        static_cast<double>(tensor.count) * stored_bytes(storage_of(tensor, served.scheme), rows, columns).base();
+  };
+  std::vector<TensorGroup> by_role = served.tensors;
+  std::stable_sort(by_role.begin(), by_role.end(),
+                   [](const TensorGroup& one, const TensorGroup& other) { return one.role < other.role; });
+  for (const TensorGroup& tensor : by_role) add(std::string(to_string(tensor.role)), tensor);
+  for (const TensorGroup& tensor : served.beside) add(tensor.name.substr(0, tensor.name.find('.')), tensor);
+  for (ModelDocument::Part& part : model.parts) part.bits_per_weight = 8 * part.bytes / part.parameters;
 }
 
 }  // namespace
@@ -24,25 +43,12 @@ ModelDocument describe_model(const JobSpec& job, const Estimate& estimate) {
   model.requested = job.model.value;
   model.source = estimate.identity.source;
   model.not_modelled = estimate.identity.not_modelled;
-  model.parameters = static_cast<double>(parameters(served.tensors));
-  model.active_parameters = static_cast<double>(active_parameters(served.architecture));
+  model.parameters = static_cast<double>(parameters(served.network));
+  model.active_parameters = static_cast<double>(active_parameters(served.network));
   model.weights_bytes = weights_of(served).base();
   model.weights_format = served.scheme.name;
   model.kv_bytes_per_token = kv_bytes_per_token(served.architecture, served.kv->element).base();
-  std::map<TensorRole, ModelDocument::Part> parts;
-  for (const TensorGroup& tensor : served.tensors) {
-    ModelDocument::Part& part = parts[tensor.role];
-    part.role = to_string(tensor.role);
-    part.parameters += static_cast<double>(tensor.elements());
-    part.bytes += static_cast<double>(tensor.count) * stored_bytes(storage_of(tensor, served.scheme),
-                                                                   static_cast<double>(tensor.rows),
-                                                                   static_cast<double>(tensor.columns))
-                                                          .base();
-  }
-  for (auto& [role, part] : parts) {
-    part.bits_per_weight = 8 * part.bytes / part.parameters;
-    model.parts.push_back(part);
-  }
+  add_parts(served, model);
   return model;
 }
 

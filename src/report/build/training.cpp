@@ -30,7 +30,7 @@ std::string recompute_word(const TrainingSpec& job, const TrainingFramework& fra
 
 // Each value with whether somebody gave it.
 std::vector<JobValue> describe_training(const TrainingRequest& request, const TrainingPlan& plan) {
-  const TrainingSpec& job = request.training;
+  const TrainingSpec& job = plan.hardware.empty() ? request.training : plan.hardware.front().job;
   std::vector<JobValue> values;
   const TrainingSpec usual;
   const auto word = [&](std::string name, std::string value, bool is_default) {
@@ -50,8 +50,8 @@ std::vector<JobValue> describe_training(const TrainingRequest& request, const Tr
   word("precision", std::string(to_string(job.precision)), job.precision == usual.precision);
   word("recompute", recompute_word(job, *plan.framework), !job.recompute);
   if (job.trains_adapters()) {
-    whole("lora_rank", job.lora_rank, usual.lora_rank);
-    word("lora_targets", to_string(job.lora_targets), job.lora_targets == usual.lora_targets);
+    values.push_back({"lora_rank", as_double(job.lora_rank), request.lora_rank_is_default});
+    word("lora_targets", to_string(job.lora_targets), request.lora_targets_are_default);
   }
   const auto loss = job.cross_entropy ? to_string(*job.cross_entropy) : std::string_view(plan.framework->cross_entropy);
   word("cross_entropy", std::string(loss), !job.cross_entropy);
@@ -118,8 +118,9 @@ TrainingReport report_training(const Catalog& catalog, const TrainingRequest& re
   shown.identity = plan.identity;
   d.model = describe_model(request.job, shown);
   d.job = describe_training(request, plan);
-  d.trained_parameters = request.training.trains_adapters() ? adapter_parameters(plan.model, request.training)
-                                                            : static_cast<double>(parameters(plan.model.tensors));
+  const TrainingSpec& job = plan.hardware.empty() ? request.training : plan.hardware.front().job;
+  d.trained_parameters =
+      job.trains_adapters() ? adapter_parameters(plan.model, job) : static_cast<double>(parameters(plan.model.tensors));
   for (const TrainingFit& fit : plan.hardware) d.hardware.push_back(describe(plan, fit));
   if (explain && !plan.hardware.empty()) {
     Explain why;

@@ -52,6 +52,10 @@ std::optional<ExpressionValue> value_of(const Json& root, std::string_view name)
     return ExpressionValue{static_cast<double>(root.value("options", Json::array()).size())};
   } else {
     found = walk(root, name);
+    // Groups of a validation and terms of a log are addressed by their ids: `kv_tokens.mean_abs_error`.
+    for (const char* list : {"groups", "terms"}) {
+      if (!found && root.contains(list)) found = walk(root[list], name);
+    }
   }
   if (!found || found->is_object() || found->is_array()) return std::nullopt;
   if (found->is_null()) return ExpressionValue{};

@@ -224,10 +224,38 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   return out;
 }
 
+namespace {
+
+std::string limits_line(const HardwareDocument::Limits& limits) {
+  std::string line = format_binary_bytes(bytes(limits.kv_pool_bytes)) + " a device for " +
+                     format_whole(limits.kv_pool_tokens) + " tokens; one sequence alone may have " +
+                     format_whole(limits.longest_context);
+  if (!limits.engine_flags.empty()) line += "; start with " + join(limits.engine_flags, " ");
+  return line;
+}
+
+std::string fit_line(const FitDocument& fit) {
+  if (fit.accelerator.empty()) return fit.question + ": nothing fits";
+  std::string line = fit.question + ": ";
+  if (fit.question == "best-dtype") line += fit.dtype;
+  if (fit.question == "max-context") line += format_whole(fit.value) + " tokens";
+  if (fit.question == "max-concurrency") line += format_whole(fit.value) + " requests at once";
+  if (fit.question == "fewest-gpus") line += format_whole(fit.value);
+  line += " on " + std::to_string(fit.count) + " x " + fit.accelerator + " in " + fit.dtype + ", bound by " + fit.bound;
+  if (!fit.needed.empty()) line += ": one more needs " + fit.needed + " of " + fit.available + " a device";
+  return line;
+}
+
+}  // namespace
+
 std::string memory_text(const MemoryReport& d, const TextStyle& style) {
   std::string out = labelled("model", model_line(d.model), style) + labelled("job", job_line(d.job), style);
+  if (!d.model.not_modelled.empty()) out += labelled("left out", join(d.model.not_modelled, "; "), style);
   if (d.hardware.size() == 1 && d.hardware.front().memory)
     out += labelled("memory", memory_line(*d.hardware.front().memory), style);
+  if (d.hardware.size() == 1 && d.hardware.front().limits)
+    out += labelled("cache", limits_line(*d.hardware.front().limits), style);
+  if (d.fit) out += labelled("answer", fit_line(*d.fit), style);
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(),
                                       [](const HardwareDocument& h) { return h.memory.has_value(); });
   if (runnable > 0) out += "\n" + hardware_table(d.hardware, d.shown_rows, style);

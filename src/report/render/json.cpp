@@ -39,7 +39,7 @@ Json model_json(const ModelDocument& m) {
           {"active_parameters", number(m.active_parameters)},
           {"weights_bytes", number(m.weights_bytes)},
           {"weights_format", m.weights_format},
-          {"kv_bytes_per_token", number(m.kv_bytes_per_token)},
+          {"kv_bytes_per_token", known(m.kv_bytes_per_token)},
           {"parts", std::move(parts)},
           {"not_modelled", m.not_modelled}};
 }
@@ -79,7 +79,7 @@ Json memory_json(const MemoryDocumentPart& m) {
   }
   return {{"per_device_bytes", number(m.per_device_bytes)}, {"capacity_bytes", number(m.capacity_bytes)},
           {"headroom_bytes", number(m.headroom_bytes)},     {"verdict", m.verdict},
-          {"max_concurrency", number(m.max_concurrency)},   {"terms", std::move(terms)}};
+          {"max_concurrency", known(m.max_concurrency)},   {"terms", std::move(terms)}};
 }
 
 Json latency_json(const LatencyDocument& l) {
@@ -172,8 +172,25 @@ Json hardware_json(const std::vector<HardwareDocument>& hardware) {
                    {"alone", h.alone ? latency_json(*h.alone) : Json(nullptr)},
                    {"loaded", h.loaded ? time_json(*h.loaded) : Json(nullptr)},
                    {"rejection", std::move(rejection)}});
+    if (h.limits) {
+      out.back()["limits"] = {{"kv_pool_bytes", number(h.limits->kv_pool_bytes)},
+                              {"kv_pool_tokens", number(h.limits->kv_pool_tokens)},
+                              {"longest_context", number(h.limits->longest_context)},
+                              {"engine_flags", h.limits->engine_flags}};
+    }
   }
   return out;
+}
+
+Json fit_json(const FitDocument& f) {
+  return {{"question", f.question},
+          {"accelerator", text(f.accelerator)},
+          {"count", f.accelerator.empty() ? Json(nullptr) : Json(f.count)},
+          {"value", f.accelerator.empty() ? Json(nullptr) : number(f.value)},
+          {"dtype", text(f.dtype)},
+          {"bound", f.bound},
+          {"needed", text(f.needed)},
+          {"available", text(f.available)}};
 }
 
 Json explanation_json(const std::vector<ExplainedTerm>& terms) {
@@ -236,6 +253,7 @@ Json to_json(const EstimateDocument& d) {
 Json to_json(const MemoryReport& d) {
   Json out = {{"schema_version", kSchemaVersion}, {"command", "memory"},    {"catalog", catalog_json(d.catalog)},
               {"model", model_json(d.model)},     {"job", job_json(d.job)}, {"hardware", hardware_json(d.hardware)}};
+  if (d.fit) out["fit"] = fit_json(*d.fit);
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
   return out;
 }
@@ -265,7 +283,7 @@ Json training_hardware_json(const TrainingHardwareDocument& h) {
     changes.push_back({{"id", c.id},
                        {"message", c.message},
                        {"cost", c.cost},
-                       {"per_device_bytes", number(c.bytes)},
+                       {"peak_bytes", number(c.bytes)},
                        {"verdict", c.verdict}});
   }
   return {{"accelerator", h.accelerator},
@@ -317,6 +335,82 @@ Json to_json(const ListDocument& d) {
     items.push_back(std::move(item));
   }
   return {{"schema_version", kSchemaVersion}, {"command", d.what}, {"items", std::move(items)}};
+}
+
+Json group_json(const ValidateDocument::Group& g) {
+  Json by = Json::object();
+  for (const auto& [key, value] : g.by) by[key] = value;
+  return {{"id", g.id},
+          {"by", std::move(by)},
+          {"rows", g.rows},
+          {"sources", g.sources},
+          {"predicted", g.predicted},
+          {"median_abs_error", number(g.median_abs_error)},
+          {"mean_abs_error", number(g.mean_abs_error)},
+          {"p90_abs_error", number(g.p90_abs_error)},
+          {"worst_abs_error", number(g.worst_abs_error)},
+          {"bias", number(g.bias)},
+          {"coverage_80", nullptr}};
+}
+
+Json row_json(const ValidateDocument::Row& r) {
+  return {{"id", r.id},
+          {"source", text(r.source)},
+          {"metric", r.metric},
+          {"measured", number(r.measured)},
+          {"predicted", known(r.predicted)},
+          {"abs_error", number(r.abs_error)},
+          {"how", text(r.how)}};
+}
+
+Json to_json(const ValidateDocument& d) {
+  const auto list = [](const auto& items, auto make) {
+    Json out = Json::array();
+    for (const auto& item : items) out.push_back(make(item));
+    return out;
+  };
+  return {{"schema_version", kSchemaVersion},
+          {"command", "validate"},
+          {"rows", d.rows},
+          {"scored", d.scored},
+          {"predicted", d.predicted},
+          {"coverage", number(d.coverage)},
+          {"skipped", list(d.skipped, [](const auto& s) { return Json{{"reason", s.reason}, {"rows", s.rows}}; })},
+          {"groups", list(d.groups, group_json)},
+          {"all", group_json(d.all)},
+          {"worst", list(d.worst, row_json)},
+          {"unpredicted", list(d.unpredicted, row_json)}};
+}
+
+Json to_json(const StartLogDocument& d) {
+  Json settings = Json::object();
+  for (const JobValue& value : d.settings) {
+    if (const auto* amount = std::get_if<double>(&value.value)) {
+      settings[value.name] = number(*amount);
+    } else {
+      settings[value.name] = std::get<std::string>(value.value);
+    }
+  }
+  Json terms = Json::array();
+  for (const StartLogDocument::Term& t : d.terms) {
+    terms.push_back({{"id", t.id},
+                     {"unit", t.unit == Unit::bytes ? "bytes" : t.unit == Unit::tokens ? "tokens" : "ratio"},
+                     {"printed", number(t.printed)},
+                     {"predicted", known(t.predicted)},
+                     {"residual", t.predicted ? number(*t.predicted - t.printed) : Json(nullptr)},
+                     {"ranks", t.ranks},
+                     {"line", t.line},
+                     {"how", text(t.how)}});
+  }
+  return {{"schema_version", kSchemaVersion},
+          {"command", "validate"},
+          {"log", d.origin},
+          {"engine", text(d.engine)},
+          {"engine_version", text(d.version)},
+          {"model", text(d.model)},
+          {"accelerator", text(d.accelerator)},
+          {"settings", std::move(settings)},
+          {"terms", std::move(terms)}};
 }
 
 Json to_json(const RecordDocument& d) {

@@ -185,7 +185,9 @@ std::string model_line(const ModelDocument& model) {
             format_shortest(std::round(part.bits_per_weight * 100) / 100) + " bit";
     first = false;
   }
-  return line + "); KV cache " + format_binary_bytes(bytes(model.kv_bytes_per_token)) + " a token";
+  line += ")";
+  if (!model.kv_bytes_per_token) return line;
+  return line + "; KV cache " + format_binary_bytes(bytes(*model.kv_bytes_per_token)) + " a token";
 }
 
 std::string job_line(const std::vector<JobValue>& job) {
@@ -227,13 +229,16 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
     std::string layout = "TP" + format_whole(h.layout.tp);
     if (h.layout.pp > 1) layout += " PP" + format_whole(h.layout.pp);
     if (h.layout.dp > 1) layout += " x " + format_whole(h.layout.dp);
-    rows.push_back({std::to_string(h.count), h.accelerator, layout, h.memory->verdict,
-                    format_binary_bytes(bytes(h.memory->per_device_bytes)),
-                    format_binary_bytes(bytes(h.memory->capacity_bytes)),
-                    format_binary_bytes(bytes(h.memory->headroom_bytes)),
-                    format_whole(h.memory->max_concurrency * h.layout.dp), format_seconds(seconds(h.alone->ttft_s)),
-                    format_seconds(seconds(h.alone->tpot_s)), format_significant(h.alone->decode_tokens_per_s, 3),
-                    format_significant(h.loaded->output_tokens_per_s.value, 3)});
+    const auto told = [](bool known, auto text) { return known ? text() : std::string(); };
+    rows.push_back(
+        {std::to_string(h.count), h.accelerator, layout, h.memory->verdict,
+         format_binary_bytes(bytes(h.memory->per_device_bytes)), format_binary_bytes(bytes(h.memory->capacity_bytes)),
+         format_binary_bytes(bytes(h.memory->headroom_bytes)),
+         told(h.memory->max_concurrency.has_value(), [&] { return format_whole(*h.memory->max_concurrency * h.layout.dp); }),
+         told(h.alone.has_value(), [&] { return format_seconds(seconds(h.alone->ttft_s)); }),
+         told(h.alone.has_value(), [&] { return format_seconds(seconds(h.alone->tpot_s)); }),
+         told(h.alone.has_value(), [&] { return format_significant(h.alone->decode_tokens_per_s, 3); }),
+         told(h.loaded.has_value(), [&] { return format_significant(h.loaded->output_tokens_per_s.value, 3); })});
   }
   return layout_table({{"GPUs", true},
                        {"accelerator"},
@@ -273,6 +278,8 @@ std::string render_table(const Document& document, const TextStyle& style) {
   if (const auto* estimate = std::get_if<EstimateDocument>(&document)) return estimate_text(*estimate, style);
   if (const auto* memory = std::get_if<MemoryReport>(&document)) return memory_text(*memory, style);
   if (const auto* training = std::get_if<TrainingReport>(&document)) return training_text(*training, style);
+  if (const auto* rows = std::get_if<ValidateDocument>(&document)) return validate_text(*rows, style);
+  if (const auto* log = std::get_if<StartLogDocument>(&document)) return start_log_text(*log, style);
   if (const auto* list = std::get_if<ListDocument>(&document)) return list_text(*list, style);
   if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record, style);
   return error_text(std::get<ErrorDocument>(document));

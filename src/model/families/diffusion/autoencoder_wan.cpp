@@ -12,6 +12,7 @@ constexpr Clip kImage{1024, 1024, 1};
 constexpr std::int64_t kKernel = 27;
 constexpr std::int64_t kImageKernel = 9;  // frame by frame
 constexpr std::int64_t kTimeKernel = 3;
+constexpr double kFramesAtOnce = 4;  // the decoder goes latent by latent and keeps what the next one needs
 
 struct Causal {
   std::vector<std::int64_t> factors;  // of the base width
@@ -101,6 +102,7 @@ NetworkPart decoder_of(const Causal& net, std::int64_t outputs, const std::strin
   }
   b.norm("output_norm", c, 1, false);
   b.conv("output", outputs, c, kKernel, {.uses = net.positions(0)});
+  if (net.clips[0].frames > 1) b.part().frames_at_once = kFramesAtOnce;
   return b.take();
 }
 
@@ -122,9 +124,8 @@ void read_causal(Fields& in, Network& out, const Clip& clip, const std::string& 
   const auto side = static_cast<double>(net.patch);
   net.clips = clip_resolutions({clip.width / side, clip.height / side, clip.frames}, n, std::vector<bool>(n - 1, true),
                                net.time);
-  const std::int64_t area = net.patch * net.patch;
-  out.parts.push_back(encoder_of(net, width_of(in, "in_channels", 3) * area, item));
-  out.parts.push_back(decoder_of(net, width_of(in, "out_channels", 3) * area, item));
+  out.parts.push_back(encoder_of(net, width_of(in, "in_channels", 3), item));  // of patches already: 3 * 2 * 2
+  out.parts.push_back(decoder_of(net, width_of(in, "out_channels", 3), item));
 }
 
 }  // namespace

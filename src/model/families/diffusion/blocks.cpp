@@ -16,13 +16,6 @@ bool is_list(const Node* node) { return node && node->kind == Node::Kind::sequen
 
 }  // namespace
 
-std::int64_t bounded_count(Fields& in, std::string_view key, std::int64_t otherwise, std::int64_t most) {
-  const std::int64_t value = otherwise > 0 ? in.count_or({key}, otherwise) : in.count({key});
-  if (value <= most) return value;
-  in.wrong(key, "'" + std::string(key) + "' is " + std::to_string(value), up_to(1, most));
-  return 1;
-}
-
 std::vector<std::int64_t> level_widths(Fields& in, std::string_view key, const std::vector<std::int64_t>& otherwise) {
   if (!in.has({key})) {
     if (otherwise.empty()) in.missing(key);

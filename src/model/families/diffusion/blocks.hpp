@@ -18,8 +18,7 @@ inline constexpr std::int64_t kMostLayers = 1000;      ///< of one kind
 inline constexpr std::size_t kMostLevels = 16;         ///< resolutions of a convolutional network
 inline constexpr std::int64_t kTimeFrequencies = 256;  ///< sines and cosines a time step is told with
 
-/// A count up to `most`; required when there is no `otherwise` (0).
-std::int64_t bounded_count(Fields& in, std::string_view key, std::int64_t otherwise, std::int64_t most);
+/// A count of channels or of layers; required when there is no `otherwise` (0).
 inline std::int64_t width_of(Fields& in, std::string_view key, std::int64_t otherwise = 0) {
   return bounded_count(in, key, otherwise, kMostWidth);
 }

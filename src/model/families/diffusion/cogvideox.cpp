@@ -57,6 +57,7 @@ void read_cogvideox_transformer(Fields& in, Network& out) {
   const Clip clip{latents.width * kVaeFactor, latents.height * kVaeFactor, latents.frames};
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + to_string(clip), s.image);
+  b.part().text = s.text;
   if (in.has({"patch_size_t"})) {
     b.linear("input", w, channels * side * side * depth);
   } else {

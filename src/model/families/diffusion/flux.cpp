@@ -30,6 +30,7 @@ void read_flux_transformer(Fields& in, Network& out) {
   PartBuilder b("transformer",
                 std::to_string(doubles) + " + " + std::to_string(singles) + " blocks, width " + std::to_string(w),
                 "step at " + pixels_of({kSide, kSide}, kTokenPixels), s.image);
+  b.part().text = s.text;
   b.linear("input", w, channels);
   b.linear("text_input", w, width_of(in, "joint_attention_dim", 4096), {.uses = s.text});
   add_embedder(b, "time", kTimeFrequencies, w);

@@ -58,6 +58,7 @@ void read_hunyuan_video_transformer(Fields& in, Network& out) {
   PartBuilder b("transformer",
                 std::to_string(doubles) + " + " + std::to_string(singles) + " blocks, width " + std::to_string(w),
                 "step at " + to_string(kClip), s.image);
+  b.part().text = s.text;
   b.conv("input", w, channels, side * side * depth);
   add_refiner(b, s, text);
   add_embedder(b, "time", kTimeFrequencies, w);

@@ -151,6 +151,7 @@ void read_ltx_transformer(Fields& in, Network& out) {
 
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + to_string(kClip), s.tokens);
+  b.part().text = kTextTokens;
   b.linear("input", w, channels);
   b.vector("output_modulation", TensorRole::bias, w, 2);
   add_embedder(b, "time", kTimeFrequencies, w);

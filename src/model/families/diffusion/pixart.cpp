@@ -56,6 +56,7 @@ void read_pixart_transformer(Fields& in, Network& out) {
   const std::int64_t w = p.width();
   const std::int64_t text = width_of(in, "cross_attention_dim", w);
   PartBuilder b("transformer", p.title(), "step at " + pixels_of(p.latents, kVaeFactor), p.tokens());
+  b.part().text = kTextTokens;
   b.conv("input", w, p.channels, p.patch * p.patch);
   add_embedder(b, "time", kTimeFrequencies, w);
   const bool large = !(p.latents.width < kLargeSample) && !(p.latents.width > kLargeSample);

@@ -28,6 +28,7 @@ void read_qwen_image_transformer(Fields& in, Network& out) {
 
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + pixels_of({kSide, kSide}, kTokenPixels), s.image);
+  b.part().text = s.text;
   add_embedder(b, "time", kTimeFrequencies, w);
   if (in.flag({"use_additional_t_cond"}, false)) b.table("added_condition", 2, w);
   b.norm("text_norm", text, 1, false);

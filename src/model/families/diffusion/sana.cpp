@@ -69,6 +69,7 @@ void read_sana_transformer(Fields& in, Network& out) {
 
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + pixels_of(latents, kVaeFactor), s.tokens);
+  b.part().text = kTextTokens;
   b.conv("input", w, channels, patch * patch);
   add_embedder(b, "time", kTimeFrequencies, w);
   if (in.flag({"guidance_embeds"}, false)) add_embedder(b, "guidance", kTimeFrequencies, w);

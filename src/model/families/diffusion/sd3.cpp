@@ -80,6 +80,7 @@ void read_sd3_transformer(Fields& in, Network& out) {
 
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + pixels_of(latents, kVaeFactor), s.image);
+  b.part().text = s.text;
   b.conv("input", w, channels, patch * patch);
   add_embedder(b, "time", kTimeFrequencies, w);
   add_embedder(b, "pooled_text", width_of(in, "pooled_projection_dim", 2048), w);

@@ -256,6 +256,7 @@ void read_common(Fields& in, Unet& net) {
 
 void finish(Fields& in, Network& out, const Unet& net, std::string item) {
   PartBuilder part("unet", title_of(net), std::move(item));
+  part.part().text = kTextTokens;
   add_ends(part, in, net);
   add_conditions(part, in, net);
   add_down(part, net);

@@ -75,6 +75,7 @@ void read_wan_transformer(Fields& in, Network& out) {
 
   PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
                 "step at " + to_string(kClip), s.tokens);
+  b.part().text = kTextTokens;
   b.conv("input", w, channels, volume);
   add_embedder(b, "time", width_of(in, "freq_dim", kTimeFrequencies), w);
   b.linear("modulation", 6 * w, w, {.uses = 1});

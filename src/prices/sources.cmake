@@ -1,0 +1,32 @@
+set(GPUPLAN_PRICES_SOURCES
+  accelerator_names.cpp
+  csv_stream.cpp
+  database.cpp
+  formats/aws_csv.cpp
+  formats/aws_json.cpp
+  formats/aws_prices.cpp
+  formats/azure.cpp
+  formats/bills.cpp
+  formats/gcp.cpp
+  formats/gpuhunt.cpp
+  formats/instance_types.cpp
+  formats/ovh.cpp
+  formats/own_csv.cpp
+  formats/runpod.cpp
+  formats/scaleway.cpp
+  formats/skypilot.cpp
+  formats/spot_advisor.cpp
+  formats/table.cpp
+  formats/tokens.cpp
+  formats/vast.cpp
+  import.cpp
+  import_run.cpp
+  imported_offer.cpp
+  json_stream.cpp
+  lint.cpp
+  literal.cpp
+  price_text.cpp
+  sqlite_library.cpp
+  store.cpp
+  store_views.cpp
+)

@@ -1,0 +1,121 @@
+// The predictors of measured rows. A line of `kPredictors` says which rows one claims; the first that does has them.
+
+#include <gpuplan/validation/memory.hpp>
+#include <gpuplan/validation/parts.hpp>
+#include <gpuplan/validation/predict.hpp>
+#include <gpuplan/validation/training.hpp>
+#include <gpuplan/validation/validate.hpp>
+#include <gpuplan/validation/weights.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace gpuplan {
+namespace {
+
+constexpr std::array<std::string_view, 3> kWeightMetrics = {"file_bytes", "weights_bytes", "weights_bytes_per_device"};
+constexpr std::array<std::string_view, 9> kTimeMetrics = {"ttft_s",
+                                                          "tpot_s",
+                                                          "itl_s",
+                                                          "e2e_s",
+                                                          "prefill_tokens_per_s",
+                                                          "decode_tokens_per_s",
+                                                          "output_tokens_per_s",
+                                                          "output_tokens_per_s_per_device",
+                                                          "total_tokens_per_s"};
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// Older tables have no column for the task: they are about text.
+bool is_text(const RowKind& kind) { return !kind.training && (kind.task.empty() || kind.task == "text"); }
+
+bool claims_weights(const RowKind& kind) { return !kind.training && contains(kWeightMetrics, kind.metric); }
+void predict_weight_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                         std::span<ValidatedRow> rows) {
+  const auto read = read_weights_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const WeightsPrediction p = predict_weights(catalog, read[i]);
+    if (p.is_predicted()) rows[i].predicted = p.predicted;
+    rows[i].how = p.how;
+  }
+}
+
+bool claims_training(const RowKind& kind) {
+  return kind.training && (kind.metric == "peak_bytes_per_device" || kind.metric == "reserved_bytes_per_device" ||
+                           kind.metric == "fits");
+}
+void predict_training_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                           std::span<ValidatedRow> rows) {
+  const auto read = read_training_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const TrainingPrediction p = predict_training(catalog, read[i]);
+    if (p.predicted) rows[i].predicted = p.value;
+    rows[i].how = p.how;
+  }
+}
+
+bool claims_text_memory(const RowKind& kind) { return is_text(kind) && is_memory_metric(kind.metric); }
+void predict_text_memory(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                         std::span<ValidatedRow> rows) {
+  const auto read = read_memory_rows(table, origin);
+  MemoryPredictor predictor(catalog);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const MemoryPrediction p = predictor.predict(read[i]);
+    rows[i].predicted = p.value;
+    rows[i].how = p.how;
+  }
+}
+
+// Everything but text and what is trained: images, video, encoders.
+bool claims_parts_memory(const RowKind& kind) {
+  return !kind.training && !is_text(kind) &&
+         (kind.metric == "peak_bytes_per_device" || kind.metric == "reserved_bytes_per_device" || kind.metric == "fits");
+}
+void predict_parts_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                        std::span<ValidatedRow> rows) {
+  const auto read = read_parts_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const PartsPrediction p = predict_parts_memory(catalog, read[i]);
+    rows[i].predicted = p.value;
+    rows[i].how = p.how;
+  }
+}
+
+bool claims_text_time(const RowKind& kind) { return is_text(kind) && contains(kTimeMetrics, kind.metric); }
+void predict_text_time(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                       std::span<ValidatedRow> rows) {
+  const auto read = read_measured(table, origin);
+  const Ceilings ceilings(catalog);
+  RowReader reader(catalog, ceilings);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto work = reader.work_of(read[i]);
+    if (const auto* skipped = std::get_if<Skipped>(&work)) {
+      rows[i].how = skipped->reason;
+      continue;
+    }
+    const auto& known = std::get<RowWork>(work);
+    rows[i].predicted = predicted_value(known, constants_of(*known.engine));
+    rows[i].how = known.engine->name;
+  }
+}
+
+// Training first: its tables share metrics with those of inference. The time of images, video, sound and encoders has none yet.
+constexpr RowPredictor kPredictors[] = {
+    {"training memory", claims_training, predict_training_rows},
+    {"weights", claims_weights, predict_weight_rows},
+    {"memory of language models", claims_text_memory, predict_text_memory},
+    {"time of language models", claims_text_time, predict_text_time},
+    {"memory of other networks", claims_parts_memory, predict_parts_rows},
+};
+
+}  // namespace
+
+std::span<const RowPredictor> row_predictors() { return kPredictors; }
+
+}  // namespace gpuplan
