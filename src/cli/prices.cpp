@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(std::string id, std::string message, std::string expected, std::string nearest = {}) {
-  throw InputError(Problem{std::move(id), std::move(message), std::nullopt, std::move(expected), std::move(nearest), {}});
+  throw InputError(
+      Problem{std::move(id), std::move(message), std::nullopt, std::move(expected), std::move(nearest), {}});
 }
 
 // What a subcommand is given.
@@ -68,7 +69,8 @@ class Progress {
     if (total > 0) {
       const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
       const auto full = static_cast<std::size_t>(share * 30);
-      line += "[" + std::string(full, '#') + std::string(30 - full, ' ') + "] " + format_whole(std::floor(share * 100)) + " %, ";
+      line += "[" + std::string(full, '#') + std::string(30 - full, ' ') + "] " +
+              format_whole(std::floor(share * 100)) + " %, ";
     }
     line += format_bytes(bytes(static_cast<double>(done)));
     write_error(on_terminal_ ? "\r" + line : line + "\n");
@@ -136,8 +138,7 @@ Outcome import(Call& call) {
 
   PriceStore store(call.store, PriceStore::Use::write);
   SnapshotWriter writer(store, call.catalog, snapshot);
-  ImportSummary summary =
-      import_prices(format, *text, context, [&](ImportedOffer&& offer) { writer.add(offer); });
+  ImportSummary summary = import_prices(format, *text, context, [&](ImportedOffer&& offer) { writer.add(offer); });
   const Snapshot done = writer.commit(summary);
   Outcome outcome;
   outcome.document = list_import(summary, done, call.store);
@@ -209,7 +210,9 @@ Outcome history(Call& call) {
 }
 
 Outcome diff(Call& call) {
-  if (call.words.size() != 2) refuse("usage.missing_word", "diff takes two snapshots", "gpuplan prices diff A B; 'gpuplan prices snapshots' numbers them");
+  if (call.words.size() != 2)
+    refuse("usage.missing_word", "diff takes two snapshots",
+           "gpuplan prices diff A B; 'gpuplan prices snapshots' numbers them");
   std::vector<std::int64_t> ids;
   for (const std::string& word : call.words) {
     const auto id = parse_count(word);
@@ -271,9 +274,9 @@ struct Subcommand {
   std::string_view name;
   Outcome (*run)(Call&);
 };
-constexpr Subcommand kSubcommands[] = {{"import", import},       {"list", list},   {"history", history},
-                                       {"diff", diff},           {"lint", lint},   {"snapshots", snapshots},
-                                       {"prune", prune},         {"export", export_all}, {"formats", formats}};
+constexpr Subcommand kSubcommands[] = {{"import", import}, {"list", list},         {"history", history},
+                                       {"diff", diff},     {"lint", lint},         {"snapshots", snapshots},
+                                       {"prune", prune},   {"export", export_all}, {"formats", formats}};
 
 }  // namespace
 
@@ -284,14 +287,16 @@ Outcome run_prices(const Options& options, const Environment& environment) {
     names.emplace_back(one.name);
     views.push_back(one.name);
   }
-  if (options.words.empty()) refuse("usage.missing_word", "'gpuplan prices' needs to know what to do", join(names, ", "));
+  if (options.words.empty())
+    refuse("usage.missing_word", "'gpuplan prices' needs to know what to do", join(names, ", "));
   for (const Subcommand& one : kSubcommands) {
     if (one.name != options.words.front()) continue;
     std::vector<std::string> notices;
     const Catalog catalog = load_layers(options, environment, notices);
     Call call{options, environment, catalog, store_path(options, environment), {}, {}};
     call.words.assign(options.words.begin() + 1, options.words.end());
-    if (call.store.empty()) refuse("store.not_found", "there is no place for the price store: HOME is not set", "--store FILE");
+    if (call.store.empty())
+      refuse("store.not_found", "there is no place for the price store: HOME is not set", "--store FILE");
     Outcome outcome = one.run(call);
     outcome.notices.insert(outcome.notices.begin(), notices.begin(), notices.end());
     return outcome;

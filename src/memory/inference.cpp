@@ -150,10 +150,10 @@ std::int64_t max_concurrency(const InferenceMemoryInputs& in) {
 }
 
 std::int64_t longest_context(InferenceMemoryInputs in) {
-  const InferenceRates rates = inference_rates(in);
   const auto fits = [&](std::int64_t context) {
     in.request.context = context;
     in.request.input = std::min(in.request.input, context);
+    const InferenceRates rates = inference_rates(in);  // the largest step grows with the context
     return in.engine->max_sequences.or_else(1) >= 1 && inference_need(rates, 1, in.request) <= rates.visible;
   };
   std::int64_t low = 0;

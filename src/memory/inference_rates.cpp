@@ -58,7 +58,8 @@ double widest_layer(const Architecture& a, std::int64_t tp) {
     const Attention& t = group.attention;
     const double heads = std::ceil(as_double(t.heads) / ranks);
     const double keys = t.has_latent_attention() ? heads : std::ceil(as_double(t.kv_heads) / ranks);
-    widest = std::max(widest, heads * as_double(t.qk_dim() + t.value_dim()) + keys * as_double(t.qk_dim() + t.value_dim()));
+    widest =
+        std::max(widest, heads * as_double(t.qk_dim() + t.value_dim()) + keys * as_double(t.qk_dim() + t.value_dim()));
   }
   return widest;
 }
@@ -120,9 +121,12 @@ void set_steps(const InferenceMemoryInputs& in, InferenceRates& r) {
     const Fact<std::int64_t>& most =
         large && engine.large_max_batched_tokens.known() ? engine.large_max_batched_tokens : engine.max_batched_tokens;
     r.step_tokens = as_double(most.or_else(in.request.input));
-    const Fact<std::int64_t>& rows = large && engine.large_profiled_sequences.known() ? engine.large_profiled_sequences
-                                                                                      : engine.profiled_sequences;
-    r.rows = as_double(rows.or_else(engine.max_sequences.or_else(1)));
+    // A plan starts the engine with steps no longer than its longest sequence (`--max-num-batched-tokens`).
+    if (!in.default_limits)
+      r.step_tokens = std::min(r.step_tokens, as_double(std::max(in.request.input, in.request.context)));
+    const Fact<std::int64_t>& rows =
+        large && engine.large_profiled_sequences.known() ? engine.large_profiled_sequences : engine.profiled_sequences;
+    r.rows = in.default_limits ? as_double(rows.or_else(engine.max_sequences.or_else(1))) : 0;  // 0: as many as run
     r.hidden = 2 * as_double(a.hidden) * element;  // the last hidden states and the residual wait for sampling
     constexpr double kLongestWholePrompt = 32768;
     if (engine.whole_prompts) r.whole_prompt = kLongestWholePrompt;
@@ -229,8 +233,8 @@ InferenceRates inference_rates(const InferenceMemoryInputs& in) {
   r.weights = weights_on_device(in, nullptr);
   set_cache(in, r);
   set_steps(in, r);
-  r.fixed = workspace_of(in) + engine.graphs.or_else({}) + engine.context.or_else({}) +
-            communication_of(in).or_else({});
+  r.fixed =
+      workspace_of(in) + engine.graphs.or_else({}) + engine.context.or_else({}) + communication_of(in).or_else({});
   r.slack = engine.allocator_slack.or_else(0);
   r.fraction = engine.memory_fraction.or_else(1);
   r.fraction_of_free = engine.fraction_of_free;

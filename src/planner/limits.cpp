@@ -20,22 +20,24 @@ constexpr std::array<std::pair<FitQuestion, std::string_view>, 4> kQuestions = {
 
 // The words of the engines' own command lines.
 struct EngineWords {
-  std::string_view engine, context, fraction, sequences, tensor_parallel, layers;
+  std::string_view engine, context, fraction, sequences, steps, tensor_parallel, layers;
 };
-constexpr EngineWords kWords[] = {
-    {"vllm", "--max-model-len", "--gpu-memory-utilization", "--max-num-seqs", "--tensor-parallel-size", ""},
-    {"sglang", "--context-length", "--mem-fraction-static", "--max-running-requests", "--tp", ""},
-    {"tensorrt-llm", "--max_seq_len", "--kv_cache_free_gpu_memory_fraction", "--max_batch_size", "--tp_size", ""},
-    {"llama.cpp", "-c", "", "-np", "", "-ngl"},
-    {"ik_llama.cpp", "-c", "", "-np", "", "-ngl"}};
+constexpr EngineWords kWords[] = {{"vllm", "--max-model-len", "--gpu-memory-utilization", "--max-num-seqs",
+                                   "--max-num-batched-tokens", "--tensor-parallel-size", ""},
+                                  {"sglang", "--context-length", "--mem-fraction-static", "--max-running-requests",
+                                   "--chunked-prefill-size", "--tp", ""},
+                                  {"tensorrt-llm", "--max_seq_len", "--kv_cache_free_gpu_memory_fraction",
+                                   "--max_batch_size", "--max_num_tokens", "--tp_size", ""},
+                                  {"llama.cpp", "-c", "", "-np", "", "", "-ngl"},
+                                  {"ik_llama.cpp", "-c", "", "-np", "", "", "-ngl"}};
 
 std::int64_t longest_for(InferenceMemoryInputs in, std::int64_t sequences) {
-  const InferenceRates rates = inference_rates(in);
   const std::int64_t most = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
   const std::int64_t input = in.request.input;
   return largest_that_fits(most, [&](std::int64_t context) {
     in.request.context = context;
     in.request.input = std::min(input, context);
+    const InferenceRates rates = inference_rates(in);  // the largest step grows with the context
     return inference_need(rates, static_cast<double>(sequences), in.request) <= rates.visible;
   });
 }
@@ -151,6 +153,10 @@ ServingLimits serving_limits(const InferenceMemoryInputs& in, std::int64_t concu
     add(words.context, std::to_string(in.request.context * slots));
     add(words.fraction, format_shortest(in.engine->memory_fraction.or_else(1)));
     if (concurrency > 1 || words.layers.empty()) add(words.sequences, std::to_string(concurrency));
+    if (in.engine->max_batched_tokens.known()) {
+      const std::int64_t sequence = std::max(in.request.input, in.request.context);
+      add(words.steps, std::to_string(std::min(*in.engine->max_batched_tokens, sequence)));
+    }
     if (in.layout.tp > 1) add(words.tensor_parallel, std::to_string(in.layout.tp));
     add(words.layers, std::to_string(in.model->architecture.layers + 1));
     break;

@@ -22,8 +22,8 @@ struct NameParts {
   std::optional<double> memory_gib;
 };
 
-constexpr std::array<std::string_view, 11> kMakers = {"nvidia", "amd",    "intel",   "geforce",  "tesla",
-                                                      "radeon", "instinct", "ati",     "graphics", "gpu",   "gpus"};
+constexpr std::array<std::string_view, 11> kMakers = {"nvidia",   "amd", "intel",    "geforce", "tesla", "radeon",
+                                                      "instinct", "ati", "graphics", "gpu",     "gpus"};
 constexpr std::array<std::string_view, 6> kMemoryWords = {"hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "mega"};
 
 std::optional<std::string> form_of(const std::string& word) {
@@ -132,6 +132,29 @@ std::string names_of(const Candidates& candidates) {
   return join(names, ", ");
 }
 
+// A name without the maker's words, for RTX 6000 is a name of three generations.
+std::string bare_key(std::string_view name) {
+  std::string base = take_apart(name, true).base;
+  if (base.starts_with("quadro ")) base.erase(0, 7);
+  return lookup_key(base);
+}
+
+// The name's usual memory is another: sisters of the same form with that memory, else other cards of that name.
+Candidates others_with_memory(const Catalog& catalog, std::string_view name, const Accelerator& usual, double gib) {
+  Candidates sisters, namesakes;
+  for (const Accelerator& gpu : catalog.accelerators()) {
+    if (&gpu == &usual) continue;
+    const bool kin = (!gpu.family.empty() && lookup_key(gpu.family) == lookup_key(usual.family)) ||
+                     lookup_key(gpu.name).starts_with(lookup_key(usual.name));
+    if (kin && gpu.form_factor == usual.form_factor) sisters.push_back(&gpu);
+    if (bare_key(gpu.name) == bare_key(name)) namesakes.push_back(&gpu);
+  }
+  keep_near(sisters, gib);
+  if (!sisters.empty()) return sisters;
+  keep_near(namesakes, gib);
+  return namesakes;
+}
+
 struct Reading {
   double factor = 1;  // what the list's number has to be multiplied with
   std::string_view id, message;
@@ -140,13 +163,14 @@ struct Reading {
 // What lists are known to do with memory, from the least wrong to the most.
 std::vector<Reading> readings_of(std::int64_t count) {
   const auto n = static_cast<double>(std::max<std::int64_t>(count, 1));
-  std::vector<Reading> all = {
-      {1, {}, {}}, {1024, "prices.gb_as_mib", "memory in a field of MiB is in GB: taken as GB"}};
+  std::vector<Reading> all = {{1, {}, {}},
+                              {1024, "prices.gb_as_mib", "memory in a field of MiB is in GB: taken as GB"}};
   if (count > 1) {
     all.push_back({1 / n, "prices.memory_summed", "memory is the sum over the GPUs: divided by their number"});
     all.push_back({1 / (n * n), "prices.memory_multiplied_twice",
                    "memory was multiplied by the number of GPUs twice: divided by its square"});
-    all.push_back({1024 / n, "prices.gb_as_mib_summed", "memory is in GB and summed over the GPUs: divided by their number"});
+    all.push_back(
+        {1024 / n, "prices.gb_as_mib_summed", "memory is in GB and summed over the GPUs: divided by their number"});
   }
   return all;
 }
@@ -202,20 +226,10 @@ GpuMatch AcceleratorNames::find(const GpuClaim& claim) const {
       Candidates near = candidates;
       keep_near(near, gib);
       if (near.empty() && candidates.size() == 1) {
-        // The name's usual memory is another: a sister with that memory, of the same form if there is one.
-        for (const Accelerator& gpu : catalog_.accelerators()) {
-          const bool kin = lookup_key(gpu.family) == lookup_key(candidates.front()->family) ||
-                           lookup_key(gpu.name).starts_with(lookup_key(candidates.front()->name));
-          const bool sister = kin && gpu.form_factor == candidates.front()->form_factor;
-          // RTX 6000 is a name of three generations.
-          const bool namesake = lookup_key(take_apart(gpu.name, true).base) == lookup_key(take_apart(claim.name, true).base);
-          if (&gpu != candidates.front() && (sister || namesake)) near.push_back(&gpu);
-        }
-        keep_near(near, gib);
+        near = others_with_memory(catalog_, claim.name, *candidates.front(), gib);
         if (near.size() == 1) {
-          match.mended.push_back({"prices.memory_decides",
-                                  "'" + claim.name + "' with " + shown_gib(gib) + " is taken for " +
-                                      std::string(near.front()->name)});
+          match.mended.push_back({"prices.memory_decides", "'" + claim.name + "' with " + shown_gib(gib) +
+                                                               " is taken for " + std::string(near.front()->name)});
         } else {
           near.clear();
         }
@@ -233,7 +247,8 @@ GpuMatch AcceleratorNames::find(const GpuClaim& claim) const {
       return match;
     }
     // A name that says only the beginning of the catalogue's is not trusted against its memory.
-    if (!settled && candidates.size() == 1 && !catalog_.find_accelerator(claim.name) && !catalog_.find_accelerator(parts.base)) {
+    if (!settled && candidates.size() == 1 && !catalog_.find_accelerator(claim.name) &&
+        !catalog_.find_accelerator(parts.base)) {
       match.why_not = "'" + claim.name + "' with " + shown_gib(*claim.memory_gib) + " is not " +
                       std::string(candidates.front()->name);
       return match;
@@ -248,17 +263,16 @@ GpuMatch AcceleratorNames::find(const GpuClaim& claim) const {
   if (candidates.size() > 1) {
     // A family's name with its memory is an alias of the most common member.
     const double gib = label_gib(*candidates.front());
-    const bool one_memory = std::all_of(candidates.begin(), candidates.end(), [&](const Accelerator* gpu) {
-      return std::abs(label_gib(*gpu) - gib) < 1;
-    });
+    const bool one_memory = std::all_of(candidates.begin(), candidates.end(),
+                                        [&](const Accelerator* gpu) { return std::abs(label_gib(*gpu) - gib) < 1; });
     const std::string usual = std::string(candidates.front()->family) + "-" + format_shortest(std::round(gib)) + "GB";
     const Accelerator* gpu = one_memory ? catalog_.find_accelerator(usual) : nullptr;
     if (!gpu || std::find(candidates.begin(), candidates.end(), gpu) == candidates.end()) {
       match.why_not = "'" + claim.name + "' may be " + names_of(candidates);
       return match;
     }
-    match.mended.push_back({"prices.form_factor_assumed",
-                            "'" + claim.name + "' may be " + names_of(candidates) + ": taken for " + std::string(gpu->name)});
+    match.mended.push_back({"prices.form_factor_assumed", "'" + claim.name + "' may be " + names_of(candidates) +
+                                                              ": taken for " + std::string(gpu->name)});
     candidates = {gpu};
   }
   match.gpu = candidates.front();

@@ -29,8 +29,8 @@ struct GpuNote {
 
 struct GpuMatch {
   const Accelerator* gpu = nullptr;
-  std::string why_not;                // when there is none
-  std::optional<double> memory_gib;   // of one GPU, mended
+  std::string why_not;               // when there is none
+  std::optional<double> memory_gib;  // of one GPU, mended
   std::vector<GpuNote> mended;
 };
 

@@ -121,7 +121,8 @@ std::int64_t Database::last_id() const { return sqlite_library().last_insert_row
 std::int64_t Database::changes() const { return sqlite_library().changes(handle_); }
 
 Statement::Statement(Database& database, const std::string& sql) : database_(database) {
-  if (sqlite_library().prepare_v2(database.handle_, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) database.fail();
+  if (sqlite_library().prepare_v2(database.handle_, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
+    database.fail();
 }
 Statement::~Statement() { sqlite_library().finalize(statement_); }
 
@@ -160,7 +161,8 @@ bool Statement::is_null(int column) const { return sqlite_library().column_type(
 std::string Statement::text(int column) const {
   const unsigned char* text = sqlite_library().column_text(statement_, column);
   if (text == nullptr) return {};
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite_library().column_bytes(statement_, column))};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite_library().column_bytes(statement_, column))};
 }
 std::optional<double> Statement::number(int column) const {
   if (is_null(column)) return std::nullopt;

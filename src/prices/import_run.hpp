@@ -58,7 +58,7 @@ class ImportRun {
 
 // Numbers of lists: empty, "nan", "None" and "null" are unknown; so is what is negative or beyond 1e12.
 std::optional<double> list_number(std::string_view text);
-std::optional<double> list_number(const nlohmann::json& value);  // a number, or a string with one
+std::optional<double> list_number(const nlohmann::json& value);             // a number, or a string with one
 std::string list_text(const nlohmann::json& object, std::string_view key);  // empty when absent or no text
 std::optional<double> list_number(const nlohmann::json& object, std::string_view key);
 // 2026-09-20 of 2026-09-20T06:21:55Z; empty when it is no day.

@@ -22,7 +22,9 @@ std::string identity_of(const ImportedOffer& offer) {
     return key;
   }
   add((offer.gpu.empty() ? std::string("none") : to_lower(offer.gpu)) + "-x" +
-      (offer.count ? std::to_string(*offer.count) : offer.share ? format_shortest(*offer.share) : std::string("unknown")));
+      (offer.count   ? std::to_string(*offer.count)
+       : offer.share ? format_shortest(*offer.share)
+                     : std::string("unknown")));
   add(to_string(offer.contract));
   add(offer.region.empty() ? std::string_view("any") : std::string_view(offer.region));
   add(offer.product.empty() ? std::string_view("-") : std::string_view(offer.product));

@@ -104,7 +104,8 @@ class ItemWalker {
     return nullptr;
   }
   void put(Json value) {
-    if (++values_ > kMaxItem) refuse("input.too_large", origin_, "an item of the list holds more than 200,000 values", "");
+    if (++values_ > kMaxItem)
+      refuse("input.too_large", origin_, "an item of the list holds more than 200,000 values", "");
     Json& parent = *open_.back();
     if (parent.is_array()) {
       parent.push_back(std::move(value));
@@ -122,7 +123,8 @@ class ItemWalker {
     return true;
   }
   bool begin(Json value) {
-    if (path_.size() >= kMaxDepth) refuse("input.too_deep", origin_, "the document is nested deeper than 64 levels", "");
+    if (path_.size() >= kMaxDepth)
+      refuse("input.too_deep", origin_, "the document is nested deeper than 64 levels", "");
     if (!open_.empty()) {
       put(std::move(value));
       Json& parent = *open_.back();

@@ -73,12 +73,15 @@ class Linter {
     for (const StoredOffer& s : offers_) {
       if (s.offer.contract != Contract::spot) continue;
       if (s.offer.savings_percent.value_or(0) < 0) {
-        find("lint.spot_above_on_demand", s, "savings of " + format_shortest(*s.offer.savings_percent) + " %: spot is dearer");
+        find("lint.spot_above_on_demand", s,
+             "savings of " + format_shortest(*s.offer.savings_percent) + " %: spot is dearer");
       }
       const auto found = on_demand.find(key(s.offer));
-      if (found == on_demand.end() || !s.usd_gpu_hour || *s.usd_gpu_hour <= *found->second->usd_gpu_hour * 1.0001) continue;
-      find("lint.spot_above_on_demand", s,
-           "spot at " + money(*s.usd_gpu_hour) + " a GPU and hour, on demand at " + money(*found->second->usd_gpu_hour));
+      if (found == on_demand.end() || !s.usd_gpu_hour || *s.usd_gpu_hour <= *found->second->usd_gpu_hour * 1.0001)
+        continue;
+      find(
+          "lint.spot_above_on_demand", s,
+          "spot at " + money(*s.usd_gpu_hour) + " a GPU and hour, on demand at " + money(*found->second->usd_gpu_hour));
     }
   }
 
@@ -86,7 +89,8 @@ class Linter {
     std::map<std::tuple<std::string, Contract>, std::vector<double>> classes;
     const auto class_of = [](const ImportedOffer& o) { return std::tuple(o.gpu, o.contract); };
     for (const StoredOffer& s : offers_) {
-      if (s.usd_gpu_hour && catalog_.find_accelerator(s.offer.gpu)) classes[class_of(s.offer)].push_back(*s.usd_gpu_hour);
+      if (s.usd_gpu_hour && catalog_.find_accelerator(s.offer.gpu))
+        classes[class_of(s.offer)].push_back(*s.usd_gpu_hour);
     }
     for (auto& [key, prices] : classes) std::sort(prices.begin(), prices.end());
     for (const StoredOffer& s : offers_) {
@@ -109,8 +113,8 @@ class Linter {
       const double label = gpu->memory_label.value / gigabytes(1);
       if (std::abs(*s.offer.gpu_memory_gb / label - 1) <= kMemory) continue;
       find("lint.memory", s,
-           format_significant(*s.offer.gpu_memory_gb, 3) + " GB a GPU in the list, " + std::string(gpu->name) + " has " +
-               format_significant(label, 3));
+           format_significant(*s.offer.gpu_memory_gb, 3) + " GB a GPU in the list, " + std::string(gpu->name) +
+               " has " + format_significant(label, 3));
     }
   }
 
@@ -125,8 +129,8 @@ class Linter {
         find("lint.duplicate", *rows.front(), std::to_string(rows.size()) + " rows say the same");
       } else {
         find("lint.contradiction", *rows.front(),
-             std::to_string(rows.size()) + " rows of one thing have " + std::to_string(prices.size()) + " prices, from " +
-                 format_shortest(*prices.begin()) + " to " + format_shortest(*prices.rbegin()));
+             std::to_string(rows.size()) + " rows of one thing have " + std::to_string(prices.size()) +
+                 " prices, from " + format_shortest(*prices.begin()) + " to " + format_shortest(*prices.rbegin()));
       }
     }
   }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include <unistd.h>
+
 namespace gpuplan {
 namespace {
 
@@ -64,7 +66,8 @@ void check_schema(Database& db, bool may_write) {
 }
 
 constexpr const char* kColumns =
-    "provider, gpu, count, share, scope, includes_host, marketplace, contract, term, term_months, price, currency, unit, "
+    "provider, gpu, count, share, scope, includes_host, marketplace, contract, term, term_months, price, currency, "
+    "unit, "
     "vat, region, country, interconnect, network_gbit_per_s, vcpus, ram_gb, storage_gb, gpu_memory_gb, product, tier, "
     "model, input_per_1m, output_per_1m, interruption, savings_percent, confidence, rankable, why_not, observed_on, "
     "source, notes";
@@ -156,8 +159,8 @@ ImportedOffer offer_at(const Statement& s, int at) {
   o.output_per_1m = s.number(at++);
   o.interruption = s.text(at++);
   o.savings_percent = s.number(at++);
-  o.confidence = word_of(s.text(at++), std::array{Confidence::aggregator, Confidence::published, Confidence::second_hand,
-                                                  Confidence::unknown});
+  o.confidence = word_of(s.text(at++), std::array{Confidence::aggregator, Confidence::published,
+                                                  Confidence::second_hand, Confidence::unknown});
   o.rankable = s.whole(at++).value_or(1) != 0;
   o.why_not = s.text(at++);
   o.observed_on = s.text(at++);
@@ -219,7 +222,7 @@ std::optional<double> dollars(const Catalog& catalog, const ImportedOffer& offer
 
 PriceStore::PriceStore(const std::string& path, Use use)
     : database_(std::make_unique<Database>(path, use == Use::write ? Database::Use::write : Database::Use::read)) {
-  check_schema(*database_, use == Use::write);
+  check_schema(*database_, ::access(path.c_str(), W_OK) == 0);
 }
 PriceStore::~PriceStore() = default;
 PriceStore::PriceStore(PriceStore&&) noexcept = default;
@@ -227,8 +230,9 @@ PriceStore& PriceStore::operator=(PriceStore&&) noexcept = default;
 
 std::vector<Snapshot> PriceStore::snapshots() {
   std::vector<Snapshot> all;
-  Statement s(*database_,
-              "SELECT source, format, origin, imported_at, id, offers, rankable, read, dropped FROM snapshot ORDER BY id");
+  Statement s(
+      *database_,
+      "SELECT source, format, origin, imported_at, id, offers, rankable, read, dropped FROM snapshot ORDER BY id");
   while (s.step()) {
     all.push_back({s.text(0), s.text(1), s.text(2), s.text(3), s.whole(4).value_or(0), s.whole(5).value_or(0),
                    s.whole(6).value_or(0), s.whole(7).value_or(0), s.whole(8).value_or(0)});
@@ -285,9 +289,10 @@ std::int64_t PriceStore::prune(std::int64_t keep) {
   std::int64_t gone = 0;
   {
     Transaction transaction(db);
-    db.run("DELETE FROM snapshot WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source ORDER BY "
-           "id DESC) AS n FROM snapshot) WHERE n > " +
-           std::to_string(keep) + ")");
+    db.run(
+        "DELETE FROM snapshot WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source ORDER BY "
+        "id DESC) AS n FROM snapshot) WHERE n > " +
+        std::to_string(keep) + ")");
     gone = db.changes();
     db.run("DELETE FROM offer WHERE snapshot NOT IN (SELECT id FROM snapshot)");
     transaction.commit();
@@ -301,9 +306,10 @@ SnapshotWriter::SnapshotWriter(PriceStore& store, const Catalog& catalog, Snapsh
     : store_(store), catalog_(catalog), snapshot_(std::move(snapshot)) {
   Database& db = *store_.database_;
   // Rows gather in a temporary file of SQLite's, which goes with the program, however that ends.
-  db.run("PRAGMA temp_store = FILE; PRAGMA cache_size = -8000; PRAGMA temp.cache_size = -8000;"
-         "CREATE TEMP TABLE spool AS SELECT key, usd_gpu_hour, " +
-         std::string(kColumns) + " FROM offer WHERE 0; BEGIN");
+  db.run(
+      "PRAGMA temp_store = FILE; PRAGMA cache_size = -8000; PRAGMA temp.cache_size = -8000;"
+      "CREATE TEMP TABLE spool AS SELECT key, usd_gpu_hour, " +
+      std::string(kColumns) + " FROM offer WHERE 0; BEGIN");
   std::string values = "?, ?";
   for (int i = 0; i < kColumnCount; ++i) values += ", ?";
   insert_ = std::make_unique<Statement>(db, "INSERT INTO temp.spool VALUES(" + values + ")");
@@ -334,17 +340,20 @@ Snapshot SnapshotWriter::commit(ImportSummary& summary) {
   Database& db = *store_.database_;
   insert_.reset();
   db.run("COMMIT");
-  const std::int64_t broadcast =
-      db.number("SELECT count(*) FROM (SELECT 1 FROM temp.spool WHERE price IS NOT NULL GROUP BY provider, gpu, count, "
-                "contract, product, term, tier HAVING count(DISTINCT region) >= 4 AND min(price) >= max(price))");
+  const std::int64_t broadcast = db.number(
+      "SELECT count(*) FROM (SELECT 1 FROM temp.spool WHERE price IS NOT NULL GROUP BY provider, gpu, count, "
+      "contract, product, term, tier HAVING count(DISTINCT region) >= 4 AND min(price) >= max(price))");
   if (broadcast > 0) {
-    db.run("CREATE TEMP TABLE broadcast AS SELECT provider, gpu, count, contract, product FROM temp.spool WHERE price IS "
-           "NOT NULL GROUP BY provider, gpu, count, contract, product, term, tier HAVING count(DISTINCT region) >= 4 AND "
-           "min(price) >= max(price);"
-           "UPDATE temp.spool SET notes = trim(coalesce(notes || '; ', '') || 'the list has one price for all regions') "
-           "WHERE (provider, gpu, count, contract, product) IN (SELECT * FROM temp.broadcast)");
+    db.run(
+        "CREATE TEMP TABLE broadcast AS SELECT provider, gpu, count, contract, product FROM temp.spool WHERE price IS "
+        "NOT NULL GROUP BY provider, gpu, count, contract, product, term, tier HAVING count(DISTINCT region) >= 4 AND "
+        "min(price) >= max(price);"
+        "UPDATE temp.spool SET notes = trim(coalesce(notes || '; ', '') || 'the list has one price for all regions') "
+        "WHERE (provider, gpu, count, contract, product) IN (SELECT * FROM temp.broadcast)");
     summary.mended.push_back({"prices.one_price_for_regions",
-                              "one price for all regions of a product: kept in each, with a note", db.changes(), {}});
+                              "one price for all regions of a product: kept in each, with a note",
+                              db.changes(),
+                              {}});
     db.run("DROP TABLE temp.broadcast");
   }
   std::int64_t dropped = 0;

@@ -12,13 +12,13 @@
 namespace gpuplan {
 namespace {
 
-constexpr double kSamePrice = 0.0005;      // rounding of lists
-constexpr double kSameInDollars = 0.01;    // another currency at another day's rate
-constexpr std::size_t kManyRows = 10;      // that one factor over all of them is no coincidence
+constexpr double kSamePrice = 0.0005;    // rounding of lists
+constexpr double kSameInDollars = 0.01;  // another currency at another day's rate
+constexpr std::size_t kManyRows = 10;    // that one factor over all of them is no coincidence
 
 std::string from_where(std::int64_t snapshot) {
-  return "SELECT " + StoreAccess::columns() + " FROM offer o JOIN snapshot s ON s.id = o.snapshot WHERE o.snapshot = " +
-         std::to_string(snapshot);
+  return "SELECT " + StoreAccess::columns() +
+         " FROM offer o JOIN snapshot s ON s.id = o.snapshot WHERE o.snapshot = " + std::to_string(snapshot);
 }
 
 bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
@@ -30,8 +30,10 @@ bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
 std::string restated(const ImportedOffer& a, const ImportedOffer& b) {
   std::vector<std::string> what;
   if (a.currency != b.currency) what.push_back("currency " + a.currency + " to " + b.currency);
-  if (a.unit != b.unit) what.push_back("per " + std::string(to_string(a.unit)) + " to per " + std::string(to_string(b.unit)));
-  if (a.scope != b.scope) what.push_back("per " + std::string(to_string(a.scope)) + " to per " + std::string(to_string(b.scope)));
+  if (a.unit != b.unit)
+    what.push_back("per " + std::string(to_string(a.unit)) + " to per " + std::string(to_string(b.unit)));
+  if (a.scope != b.scope)
+    what.push_back("per " + std::string(to_string(a.scope)) + " to per " + std::string(to_string(b.scope)));
   if (a.vat != b.vat) what.push_back("VAT " + std::string(to_string(a.vat)) + " to " + std::string(to_string(b.vat)));
   if (a.includes_host != b.includes_host) what.push_back(b.includes_host ? "host now included" : "host now apart");
   return join(what, ", ");
@@ -40,7 +42,8 @@ std::string restated(const ImportedOffer& a, const ImportedOffer& b) {
 std::string facts_changed(const ImportedOffer& a, const ImportedOffer& b) {
   std::vector<std::string> what;
   const auto note = [&](const char* name, std::optional<double> x, std::optional<double> y) {
-    if (x && y && !near(x, y, kSamePrice)) what.push_back(std::string(name) + " " + format_shortest(*x) + " to " + format_shortest(*y));
+    if (x && y && !near(x, y, kSamePrice))
+      what.push_back(std::string(name) + " " + format_shortest(*x) + " to " + format_shortest(*y));
   };
   note("vcpus", a.vcpus, b.vcpus);
   note("ram_gb", a.ram_gb, b.ram_gb);
@@ -65,7 +68,8 @@ PriceDifference difference_of(StoredOffer before, StoredOffer after) {
   } else if (!priced_alike) {
     d.change = PriceChange::moved;
     // The stated amounts themselves: a rate of exchange in between is no move of the price.
-    if (before.offer.price && after.offer.price && *before.offer.price > 0) d.ratio = *after.offer.price / *before.offer.price;
+    if (before.offer.price && after.offer.price && *before.offer.price > 0)
+      d.ratio = *after.offer.price / *before.offer.price;
   } else {
     d.change = PriceChange::restated;
     d.why = facts_changed(before.offer, after.offer);
@@ -83,7 +87,8 @@ void find_factors(std::vector<PriceDifference>& all, const std::map<std::string,
   }
   for (auto& [provider, rows] : moved) {
     if (rows.size() < kManyRows || rows.size() * 10 < rows_of.at(provider) * 9) continue;
-    const auto [least, most] = std::minmax_element(rows.begin(), rows.end(), [](auto* a, auto* b) { return *a->ratio < *b->ratio; });
+    const auto [least, most] =
+        std::minmax_element(rows.begin(), rows.end(), [](auto* a, auto* b) { return *a->ratio < *b->ratio; });
     if (*(*most)->ratio > *(*least)->ratio * 1.001) continue;
     for (PriceDifference* d : rows) {
       d->change = PriceChange::restated;
@@ -122,17 +127,20 @@ std::vector<PriceDifference> compare_snapshots(PriceStore& store, std::int64_t a
                              {}});
   }
   const auto other = [](const std::string& mine, std::int64_t id) {
-    return " FROM offer x WHERE x.snapshot = " + std::to_string(id) + " AND x.key = " + mine + ".key AND x.copy = " + mine + ".copy";
+    return " FROM offer x WHERE x.snapshot = " + std::to_string(id) + " AND x.key = " + mine +
+           ".key AND x.copy = " + mine + ".copy";
   };
   std::vector<PriceDifference> all;
-  for (StoredOffer& gone : StoreAccess::select(store, from_where(a) + " AND NOT EXISTS (SELECT 1" + other("o", b) + ") ORDER BY o.key")) {
+  for (StoredOffer& gone :
+       StoreAccess::select(store, from_where(a) + " AND NOT EXISTS (SELECT 1" + other("o", b) + ") ORDER BY o.key")) {
     PriceDifference d;
     d.change = PriceChange::removed;
     d.id = gone.id;
     d.before = std::move(gone);
     all.push_back(std::move(d));
   }
-  for (StoredOffer& fresh : StoreAccess::select(store, from_where(b) + " AND NOT EXISTS (SELECT 1" + other("o", a) + ") ORDER BY o.key")) {
+  for (StoredOffer& fresh :
+       StoreAccess::select(store, from_where(b) + " AND NOT EXISTS (SELECT 1" + other("o", a) + ") ORDER BY o.key")) {
     PriceDifference d;
     d.change = PriceChange::added;
     d.id = fresh.id;
@@ -142,11 +150,13 @@ std::vector<PriceDifference> compare_snapshots(PriceStore& store, std::int64_t a
   // Rows of both whose price or statement differs, in the same order from either side.
   const auto differing = [&](std::int64_t mine, std::int64_t theirs) {
     return StoreAccess::select(
-        store, from_where(mine) + " AND EXISTS (SELECT 1" + other("o", theirs) +
-                   " AND (x.price IS NOT o.price OR x.currency IS NOT o.currency OR x.unit <> o.unit OR x.scope <> o.scope OR "
-                   "x.vat <> o.vat OR x.includes_host <> o.includes_host OR x.vcpus IS NOT o.vcpus OR x.ram_gb IS NOT o.ram_gb "
-                   "OR x.gpu_memory_gb IS NOT o.gpu_memory_gb OR x.storage_gb IS NOT o.storage_gb OR x.input_per_1m IS NOT "
-                   "o.input_per_1m OR x.output_per_1m IS NOT o.output_per_1m)) ORDER BY o.key, o.copy");
+        store,
+        from_where(mine) + " AND EXISTS (SELECT 1" + other("o", theirs) +
+            " AND (x.price IS NOT o.price OR x.currency IS NOT o.currency OR x.unit <> o.unit OR x.scope <> o.scope OR "
+            "x.vat <> o.vat OR x.includes_host <> o.includes_host OR x.vcpus IS NOT o.vcpus OR x.ram_gb IS NOT "
+            "o.ram_gb "
+            "OR x.gpu_memory_gb IS NOT o.gpu_memory_gb OR x.storage_gb IS NOT o.storage_gb OR x.input_per_1m IS NOT "
+            "o.input_per_1m OR x.output_per_1m IS NOT o.output_per_1m)) ORDER BY o.key, o.copy");
   };
   std::vector<StoredOffer> before = differing(a, b);
   std::vector<StoredOffer> after = differing(b, a);
@@ -176,7 +186,8 @@ std::vector<PriceSeries> price_history(PriceStore& store, const StoreQuery& quer
     const std::string provider = s.text(0);
     const std::string gpu = s.text(1);
     const Contract contract = parse_contract(s.text(2)).value.value_or(Contract::on_demand);
-    if (series.empty() || std::tie(series.back().provider, series.back().gpu, series.back().contract) != std::tie(provider, gpu, contract))
+    if (series.empty() || std::tie(series.back().provider, series.back().gpu, series.back().contract) !=
+                              std::tie(provider, gpu, contract))
       series.push_back({provider, gpu, contract, {}});
     series.back().points.push_back({s.text(3), s.number(4).value_or(0), s.text(5)});
   }

@@ -30,6 +30,7 @@ struct Setup {
 void set_up(const StartLog& log, Setup& setup) {
   Engine& engine = setup.engine;
   setup.in.engine = &engine;
+  setup.in.default_limits = true;
   setup.in.layout = {log.tp.value_or(1), log.pp.value_or(1), 1};
   setup.in.request.context = log.context.value_or(4096);
   setup.in.request.input = std::min<std::int64_t>(1024, setup.in.request.context);

@@ -207,6 +207,7 @@ MemoryPrediction MemoryPredictor::predict(const MemoryRow& row) {
   if (row.memory_fraction) engine->memory_fraction.value = std::min(*row.memory_fraction, 1.0);
   if (value_of_key(row.variant, "attention").starts_with("flash")) engine->score_bytes = {};
   InferenceMemoryInputs in;
+  in.default_limits = true;
   in.model = model;
   in.engine = &*engine;
   in.layout = layout_of(row);

@@ -91,7 +91,7 @@ InferenceMemory memory(const Network& network, const Words& words) {
 
 double bytes_per_weight(const Words& words) {
   constexpr double side = 1 << 16;  // what a whole tensor adds does not show
-  return stored_bytes(scheme(word_or(words, "scheme", "")).linear, side, side) / bytes(side * side);
+  return stored_bytes(scheme(word_or(words, "scheme", "")).expert, side, side) / bytes(side * side);
 }
 
 double measure(const ReferenceRow& row) {
@@ -100,6 +100,11 @@ double measure(const ReferenceRow& row) {
   if (what == "bytes_per_weight") return bytes_per_weight(words);
   const Network network = network_named(row.at("model"));
   if (what == "parameters") return static_cast<double>(parameters(network));
+  if (what == "stored_parameters") {  // layers for speculation are in the files too
+    std::int64_t total = 0;
+    for (const NetworkPart& part : network.parts) total += parameters(part.tensors);
+    return static_cast<double>(total);
+  }
   if (what == "active_parameters") return static_cast<double>(active_parameters(network));
   if (what == "weights") return weights(network, words);
   if (what == "kv_bytes_per_token") return kv_bytes_per_token(decoder_of(network), bytes(2)) / bytes(1);

@@ -14,11 +14,13 @@ using testing::imported;
 using testing::Imported;
 using testing::problems_of;
 
-const std::string kHead = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone\n";
+const std::string kHead =
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone\n";
 
 std::string python_info(const std::string& name, const std::string& count, double mib) {
   return "\"{'Gpus': [{'Name': '" + name + "', 'Manufacturer': 'NVIDIA', 'Count': " + count +
-         ", 'MemoryInfo': {'SizeInMiB': " + std::to_string(static_cast<long>(mib)) + "}}], 'TotalGpuMemoryInMiB': None}\"";
+         ", 'MemoryInfo': {'SizeInMiB': " + std::to_string(static_cast<long>(mib)) +
+         "}}], 'TotalGpuMemoryInMiB': None}\"";
 }
 
 }  // namespace
@@ -34,7 +36,8 @@ TEST_CASE("price formats: names are unique, and each says what it is", "[prices]
 }
 
 TEST_CASE("skypilot: GpuInfo as a Python literal and as JSON says the same", "[prices]") {
-  const std::string json = R"("{""Gpus"": [{""Name"": ""L40S"", ""Count"": 2, ""MemoryInfo"": {""SizeInMiB"": 49152}}], ""TotalGpuMemoryInMiB"": 98304}")";
+  const std::string json =
+      R"("{""Gpus"": [{""Name"": ""L40S"", ""Count"": 2, ""MemoryInfo"": {""SizeInMiB"": 49152}}], ""TotalGpuMemoryInMiB"": 98304}")";
   const Imported list = imported("skypilot",
                                  kHead + "a,L40S,2,8,64," + python_info("L40S", "'2.0'", 49152) + ",3.5,,r1,\n" +
                                      "b,L40S,2.0,8,64," + json + ",3.5,,r1,\n",
@@ -53,7 +56,8 @@ TEST_CASE("skypilot: GpuInfo as a Python literal and as JSON says the same", "[p
 
 TEST_CASE("skypilot: columns go by name, lines end with CRLF, and a BOM is skipped", "[prices]") {
   const Imported list = imported("skypilot",
-                                 "\xEF\xBB\xBFInstanceType,UpstreamCloudId,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Region,Price,SpotPrice\r\n"
+                                 "\xEF\xBB\xBFInstanceType,UpstreamCloudId,vCPUs,MemoryGiB,AcceleratorName,"
+                                 "AcceleratorCount,GpuInfo,Region,Price,SpotPrice\r\n"
                                  "x1,x1,30,120,A6000,1.0,,FIN-01,,0.25\r\n",
                                  "verda");
   REQUIRE(list.offers.size() == 1);  // no price on demand: spot alone
@@ -76,7 +80,8 @@ TEST_CASE("skypilot: memory in MiB that are GB, summed, or multiplied twice is m
   CAPTURE(row.mended);
   const std::string count = std::to_string(row.count);
   const Imported list = imported(
-      "skypilot", kHead + "a,A100-80GB," + count + ",8,64," + python_info("A100-80GB", count, row.mib) + ",8,,r,\n", "runpod");
+      "skypilot", kHead + "a,A100-80GB," + count + ",8,64," + python_info("A100-80GB", count, row.mib) + ",8,,r,\n",
+      "runpod");
   REQUIRE(list.offers.size() == 1);
   CHECK(list.offers[0].gpu == "A100-SXM4-80GB");
   CHECK(list.offers[0].gpu_memory_gb.value() == Approx(80));
@@ -86,7 +91,8 @@ TEST_CASE("skypilot: memory in MiB that are GB, summed, or multiplied twice is m
 TEST_CASE("skypilot: a price of 0.00 or none is unknown and does not compete", "[prices]") {  // w52, w55
   const std::string price = GENERATE("0.00", "", "0", "nan");
   CAPTURE(price);
-  const Imported list = imported("skypilot", kHead + "p5en.48xlarge,H200,8,192,2048,," + price + ",,us-east-1,a\n", "aws");
+  const Imported list =
+      imported("skypilot", kHead + "p5en.48xlarge,H200,8,192,2048,," + price + ",,us-east-1,a\n", "aws");
   REQUIRE(list.offers.size() == 1);
   CHECK_FALSE(list.offers[0].price.has_value());
   CHECK_FALSE(list.offers[0].rankable);
@@ -96,10 +102,11 @@ TEST_CASE("skypilot: a price of 0.00 or none is unknown and does not compete", "
 }
 
 TEST_CASE("skypilot: rows of host and accelerator are added", "[prices]") {  // w51: 0.94 is the host alone
-  const Imported list = imported("skypilot",
-                                 kHead + "a2-highgpu-1g,,,12,85,,0.94,0.30,us-x,us-x-a\n" + ",A100,1,,,,3.11,1.00,us-x,us-x-a\n" +
-                                     ",A100,1,,,,3.11,1.00,us-y,us-y-a\n" + "e2-medium,,,2,4,,0.03,,us-x,us-x-a\n",
-                                 "gcp");
+  const Imported list =
+      imported("skypilot",
+               kHead + "a2-highgpu-1g,,,12,85,,0.94,0.30,us-x,us-x-a\n" + ",A100,1,,,,3.11,1.00,us-x,us-x-a\n" +
+                   ",A100,1,,,,3.11,1.00,us-y,us-y-a\n" + "e2-medium,,,2,4,,0.03,,us-x,us-x-a\n",
+               "gcp");
   const ImportedOffer& offer = list.one("a2-highgpu-1g", Contract::on_demand, "us-x");
   CHECK(offer.price.value() == Approx(4.05));  // 0.94 + 3.11
   CHECK(offer.rankable == false);              // the list does not say whether the card has 40 or 80 GB
@@ -107,7 +114,8 @@ TEST_CASE("skypilot: rows of host and accelerator are added", "[prices]") {  // 
   CHECK(list.mended("prices.host_added") == 1);
   CHECK(list.dropped("prices.no_gpu") == 1);
   bool alone = false;  // without its host the accelerator is no server
-  for (const ImportedOffer& one : list.offers) alone = alone || (one.region == "us-y" && !one.includes_host && !one.rankable);
+  for (const ImportedOffer& one : list.offers)
+    alone = alone || (one.region == "us-y" && !one.includes_host && !one.rankable);
   CHECK(alone);
 }
 
@@ -127,10 +135,11 @@ TEST_CASE("skypilot: rows that differ in the zone alone become one at the lowest
 }
 
 TEST_CASE("skypilot: a comma in a text without quotes is put back", "[prices]") {
-  const Imported list = imported("skypilot",
-                                 "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Region,Price,SpotPrice,GpuInfo\n"
-                                 "i,L4,1,8,32,Ashburn, US,0.7,,\nquoted,L4,1,8,32,\"Ashburn, US\",0.7,,\n",
-                                 "fluidstack");
+  const Imported list =
+      imported("skypilot",
+               "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Region,Price,SpotPrice,GpuInfo\n"
+               "i,L4,1,8,32,Ashburn, US,0.7,,\nquoted,L4,1,8,32,\"Ashburn, US\",0.7,,\n",
+               "fluidstack");
   CHECK(list.one("i").region == "Ashburn, US");
   CHECK(list.one("i").price.value() == Approx(0.7));
   CHECK(list.one("quoted").region == "Ashburn, US");
@@ -146,7 +155,8 @@ TEST_CASE("skypilot: a name that nobody knows is kept as it is, with the nearest
 }
 
 TEST_CASE("skypilot: memory tells an RTX 6000 of one generation from another", "[prices]") {
-  const Imported list = imported("skypilot", kHead + "i,RTX6000,1,14,46," + python_info("RTX6000", "1.0", 24576) + ",0.5,,r,\n", "lambda");
+  const Imported list = imported(
+      "skypilot", kHead + "i,RTX6000,1,14,46," + python_info("RTX6000", "1.0", 24576) + ",0.5,,r,\n", "lambda");
   CHECK(list.one("i").gpu == "Quadro-RTX-6000");
 }
 
@@ -157,11 +167,12 @@ TEST_CASE("skypilot: a list without the columns, or whose seller nobody says, is
 }
 
 TEST_CASE("gpuhunt: spot is a word, flags are told apart, machines without GPU are dropped", "[prices]") {
-  const Imported list = imported("gpuhunt",
-                                 "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size,gpu_vendor,flags\n"
-                                 "i1,us,0.5,30,240,1,A10,24.0,False,,nvidia,\ni1,us,0.2,30,240,1,A10,24.0,True,,nvidia,\n"
-                                 "i2,us,2.0,30,240,4,A10,24.0,False,,nvidia,f1 f2\nc1,us,0.1,4,16,0,,,False,,,\n",
-                                 "lambda");
+  const Imported list =
+      imported("gpuhunt",
+               "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size,gpu_vendor,flags\n"
+               "i1,us,0.5,30,240,1,A10,24.0,False,,nvidia,\ni1,us,0.2,30,240,1,A10,24.0,True,,nvidia,\n"
+               "i2,us,2.0,30,240,4,A10,24.0,False,,nvidia,f1 f2\nc1,us,0.1,4,16,0,,,False,,,\n",
+               "lambda");
   REQUIRE(list.offers.size() == 3);
   CHECK(list.one("i1", Contract::spot).price.value() == Approx(0.2));
   CHECK(list.one("i1").storage_gb.has_value() == false);
@@ -194,11 +205,14 @@ TEST_CASE("our CSV: a price is of the instance unless it says of one GPU", "[pri
 
 TEST_CASE("AWS CSV: the header is on row six, upfront sums are spread, other systems are dropped", "[prices]") {
   const std::string head =
-      "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"a, b\"\n\"Publication Date\",\"2026-09-20T01:02:03Z\"\n\"Version\",\"1\"\n"
-      "\"OfferCode\",\"AmazonEC2\"\nSKU,OfferTermCode,TermType,Unit,PricePerUnit,Currency,LeaseContractLength,PurchaseOption,"
-      "OfferingClass,Location,Instance Type,vCPU,Memory,Operating System,Tenancy,Pre Installed S/W,CapacityStatus,GPU,Region Code\n";
-  const auto row = [](const std::string& term, const std::string& unit, const std::string& price, const std::string& lease,
-                      const std::string& option, const std::string& os) {
+      "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"a, b\"\n\"Publication "
+      "Date\",\"2026-09-20T01:02:03Z\"\n\"Version\",\"1\"\n"
+      "\"OfferCode\",\"AmazonEC2\"\nSKU,OfferTermCode,TermType,Unit,PricePerUnit,Currency,LeaseContractLength,"
+      "PurchaseOption,"
+      "OfferingClass,Location,Instance Type,vCPU,Memory,Operating System,Tenancy,Pre Installed "
+      "S/W,CapacityStatus,GPU,Region Code\n";
+  const auto row = [](const std::string& term, const std::string& unit, const std::string& price,
+                      const std::string& lease, const std::string& option, const std::string& os) {
     return "S1,T" + lease + option + "," + term + "," + unit + "," + price + ",USD," + lease + "," + option +
            ",standard,US East,p4d.24xlarge,96,\"1,152 GiB\"," + os + ",Shared,NA,Used,8,us-east-1\n";
   };
@@ -225,13 +239,16 @@ TEST_CASE("AWS CSV: the header is on row six, upfront sums are spread, other sys
 }
 
 TEST_CASE("FOCUS: hours of one price become one offer; other charges are dropped", "[prices]") {
-  const Imported list = imported("focus",
-                                 "ProviderName,RegionId,ChargeCategory,ChargeDescription,PricingUnit,PricingCategory,ListUnitPrice,"
-                                 "ContractedUnitPrice,BillingCurrency,ChargePeriodStart,SkuPriceDetails\n"
-                                 "AWS,us-east-1,Usage,x,Hours,Standard,55,50,USD,2026-09-01T00:00:00Z,\"{\"\"InstanceType\"\": \"\"p5.48xlarge\"\"}\"\n"
-                                 "AWS,us-east-1,Usage,x,Hours,Standard,55,49,USD,2026-09-02T00:00:00Z,\"{\"\"InstanceType\"\": \"\"p5.48xlarge\"\"}\"\n"
-                                 "AWS,us-east-1,Tax,x,Hours,Standard,55,49,USD,2026-09-02T00:00:00Z,\n"
-                                 "AWS,us-east-1,Usage,per g6.xlarge hour,Hours,Dynamic,0.8,0.3,USD,2026-09-02T00:00:00Z,\n");
+  const Imported list =
+      imported("focus",
+               "ProviderName,RegionId,ChargeCategory,ChargeDescription,PricingUnit,PricingCategory,ListUnitPrice,"
+               "ContractedUnitPrice,BillingCurrency,ChargePeriodStart,SkuPriceDetails\n"
+               "AWS,us-east-1,Usage,x,Hours,Standard,55,50,USD,2026-09-01T00:00:00Z,\"{\"\"InstanceType\"\": "
+               "\"\"p5.48xlarge\"\"}\"\n"
+               "AWS,us-east-1,Usage,x,Hours,Standard,55,49,USD,2026-09-02T00:00:00Z,\"{\"\"InstanceType\"\": "
+               "\"\"p5.48xlarge\"\"}\"\n"
+               "AWS,us-east-1,Tax,x,Hours,Standard,55,49,USD,2026-09-02T00:00:00Z,\n"
+               "AWS,us-east-1,Usage,per g6.xlarge hour,Hours,Dynamic,0.8,0.3,USD,2026-09-02T00:00:00Z,\n");
   REQUIRE(list.offers.size() == 2);
   CHECK(list.one("p5.48xlarge").price.value() == Approx(49));
   CHECK(list.one("p5.48xlarge").observed_on == "2026-09-02");
@@ -240,17 +257,38 @@ TEST_CASE("FOCUS: hours of one price become one offer; other charges are dropped
 }
 
 TEST_CASE("OpenCost: the hourly price is of an hour; a GPU's price is the accelerator's alone", "[prices]") {  // w54
-  const Imported list = imported("opencost",
-                                 "EndTimestamp,InstanceID,Region,AssetClass,InstanceIDField,InstanceType,MarketPriceHourly,Version\n"
-                                 "2026-09-20T00:00:00Z,n1,eu,node,metadata.labels,g6.xlarge,0.8,\n"
-                                 "2026-09-20T00:00:00Z,NVIDIA-L4,eu,gpu,metadata.labels,,0.7,\n"
-                                 "2026-09-20T00:00:00Z,pv,eu,pv,x,,0.0001,\n",
-                                 "aws");
+  const Imported list =
+      imported("opencost",
+               "EndTimestamp,InstanceID,Region,AssetClass,InstanceIDField,InstanceType,MarketPriceHourly,Version\n"
+               "2026-09-20T00:00:00Z,n1,eu,node,metadata.labels,g6.xlarge,0.8,\n"
+               "2026-09-20T00:00:00Z,NVIDIA-L4,eu,gpu,metadata.labels,,0.7,\n"
+               "2026-09-20T00:00:00Z,pv,eu,pv,x,,0.0001,\n",
+               "aws");
   REQUIRE(list.offers.size() == 2);
   CHECK(list.one("g6.xlarge").unit == PriceUnit::hour);
   CHECK(stated_gpu_hour(list.one("g6.xlarge")).value() == Approx(0.8));
   CHECK_FALSE(list.one("NVIDIA-L4").includes_host);
   CHECK_FALSE(list.one("NVIDIA-L4").rankable);
+}
+
+TEST_CASE("skypilot: real catalogues give offers of known accelerators", "[prices]") {
+  const std::string folder = std::string(GPUPLAN_SOURCE_DIR) + "/../shared/real/prices/skypilot/";
+  for (const char* name : {"aws", "cudo", "hyperbolic", "jarvislabs", "lambda", "nebius", "runpod", "verda"}) {
+    std::ifstream file(folder + name + ".csv");
+    if (!file) return;
+    std::stringstream text;
+    text << file.rdbuf();
+    const Imported list = imported("skypilot", text.str(), name);
+    CAPTURE(name);
+    CHECK(list.offers.size() > 2);
+    std::int64_t unknown = 0;
+    for (const ImportedOffer& offer : list.offers) {
+      unknown += testing::built_in().find_accelerator(offer.gpu) ? 0 : 1;
+      CHECK(offer.price.value_or(1) > 0);
+    }
+    CHECK(unknown == 0);
+    CHECK(list.dropped("prices.bad_row") == 0);
+  }
 }
 
 TEST_CASE("our CSV: the table of facts gives the built-in offers", "[prices]") {
@@ -280,7 +318,8 @@ TEST_CASE("our CSV: the table of facts gives the built-in offers", "[prices]") {
     }
   }
   CAPTURE(found, all, missing);
-  CHECK(static_cast<double>(found) >= 0.95 * static_cast<double>(all));
+  // The others are cards whose form factor the table has in the product's name alone (794 of 806 now).
+  CHECK(static_cast<double>(found) >= 0.98 * static_cast<double>(all));
 }
 
 }  // namespace gpuplan

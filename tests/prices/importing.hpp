@@ -20,7 +20,8 @@ struct Imported {
   [[nodiscard]] const ImportedOffer& one(std::string_view product, Contract contract = Contract::on_demand,
                                          std::string_view region = {}) const {
     for (const ImportedOffer& offer : offers) {
-      if (offer.product == product && offer.contract == contract && (region.empty() || offer.region == region)) return offer;
+      if (offer.product == product && offer.contract == contract && (region.empty() || offer.region == region))
+        return offer;
     }
     throw std::runtime_error("no offer of " + std::string(product));
   }

@@ -26,6 +26,9 @@ struct InferenceMemoryInputs {
   RequestShape request;
   const Catalog* catalog = nullptr;          ///< only for naming the sources of facts in explanations
   const Accelerator* accelerator = nullptr;  ///< for an engine's rules of large devices; null: those of the others hold
+  /// The engine was started with its own default limits, as a measured run says nothing else; else it is started for as many
+  /// sequences as are to run and steps no longer than a sequence (`--max-num-seqs`, `--max-num-batched-tokens` of a plan).
+  bool default_limits = false;
 };
 
 enum class FitVerdict : std::uint8_t { fits, tight, does_not_fit };

@@ -55,18 +55,18 @@ struct ImportReason {
   std::string example;  ///< of the first row
 };
 struct ImportSummary {
-  std::int64_t read = 0;                ///< rows of the list
-  std::int64_t kept = 0;                ///< offers made of them; a row may give several (on demand and spot)
-  std::int64_t rankable = 0;            ///< of those
-  std::vector<ImportReason> dropped;    ///< rows; every row that gives no offer is in one of these
-  std::vector<ImportReason> mended;     ///< offers that are not as the list has them
-  std::vector<ImportReason> unranked;   ///< offers that are kept but do not compete
+  std::int64_t read = 0;               ///< rows of the list
+  std::int64_t kept = 0;               ///< offers made of them; a row may give several (on demand and spot)
+  std::int64_t rankable = 0;           ///< of those
+  std::vector<ImportReason> dropped;   ///< rows; every row that gives no offer is in one of these
+  std::vector<ImportReason> mended;    ///< offers that are not as the list has them
+  std::vector<ImportReason> unranked;  ///< offers that are kept but do not compete
 };
 
 struct ImportContext {
   const Catalog* catalog = nullptr;
-  std::string provider;      ///< whose list it is, where the format does not say
-  std::string observed_on;   ///< day of rows that give none; empty: unknown
+  std::string provider;     ///< whose list it is, where the format does not say
+  std::string observed_on;  ///< day of rows that give none; empty: unknown
   /// Bytes read, of how many (0: not known); called at most every MiB. May be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   /// The next page of a list that comes in pages; empty: pages are not followed, which the summary says.
@@ -76,8 +76,8 @@ struct ImportContext {
 struct PriceFormat {
   std::string_view name;
   std::string_view title;
-  std::string_view text;      ///< csv or json
-  std::string_view needs;     ///< what must be said beside the file: `--provider`, or nothing
+  std::string_view text;   ///< csv or json
+  std::string_view needs;  ///< what must be said beside the file: `--provider`, or nothing
   void (*read)(class ImportRun&);
 };
 std::span<const PriceFormat> price_formats();

@@ -27,7 +27,7 @@
 namespace gpuplan {
 
 struct Snapshot {
-  std::string source;       ///< imports of one source follow each other; the newest counts
+  std::string source;  ///< imports of one source follow each other; the newest counts
   std::string format;
   std::string origin;       ///< file or address
   std::string imported_at;  ///< 2026-09-20T10:00:00Z
@@ -37,10 +37,10 @@ struct Snapshot {
 
 struct StoredOffer {
   ImportedOffer offer;
-  std::string id;            ///< `store/<identity>`, unique in a snapshot
+  std::string id;  ///< `store/<identity>`, unique in a snapshot
   std::int64_t snapshot = 0;
-  std::string source;        ///< of the snapshot
-  std::string imported_at;   ///< of the snapshot
+  std::string source;                  ///< of the snapshot
+  std::string imported_at;             ///< of the snapshot
   std::optional<double> usd_gpu_hour;  ///< one GPU and hour without VAT, at the rates of the day of the import
 };
 
@@ -127,8 +127,8 @@ std::vector<AddedOffer> offers_for_catalog(PriceStore& store, const StoreQuery& 
 
 /// A row that is hard to believe.
 struct LintFinding {
-  std::string id;       ///< lint.spot_above_on_demand
-  std::string offer;    ///< its id
+  std::string id;     ///< lint.spot_above_on_demand
+  std::string offer;  ///< its id
   std::string message;
 };
 std::vector<LintFinding> lint_prices(const Catalog& catalog, const std::vector<StoredOffer>& offers);

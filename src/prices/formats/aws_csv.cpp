@@ -30,10 +30,12 @@ void read_aws_csv(ImportRun& run) {
     if (fields.size() > 1 && fields[0] == "Publication Date") published = day_of(fields[1]);
     has_header = std::find(fields.begin(), fields.end(), "PricePerUnit") != fields.end();
   }
-  if (!has_header) refuse_format(run.text(), "no header in the first 30 rows", "a row with SKU, TermType, PricePerUnit, …");
+  if (!has_header)
+    refuse_format(run.text(), "no header in the first 30 rows", "a row with SKU, TermType, PricePerUnit, …");
   csv.take_header();
-  require_columns(csv, run.text(), {"SKU", "TermType", "Unit", "PricePerUnit", "Currency", "Instance Type",
-                                    "Operating System", "Tenancy"});
+  require_columns(
+      csv, run.text(),
+      {"SKU", "TermType", "Unit", "PricePerUnit", "Currency", "Instance Type", "Operating System", "Tenancy"});
   AwsPrices prices(run);
   while (csv.next()) {
     run.row(at_line(csv));

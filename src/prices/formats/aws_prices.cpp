@@ -68,7 +68,8 @@ void AwsPrices::add(const std::string& sku, const AwsProduct& product, const Aws
     offer.observed_on = price.day;
     return run_.keep(std::move(offer));
   }
-  if (price.term_type != "Reserved") return run_.drop("prices.other_term", "a term that is neither on demand nor reserved");
+  if (price.term_type != "Reserved")
+    return run_.drop("prices.other_term", "a term that is neither on demand nor reserved");
   const double years = price.lease.starts_with("3") ? 3 : price.lease.starts_with("1") ? 1 : 0;
   if (years <= 0 || !price.amount) return run_.drop("prices.other_term", "a reserved term of another length");
   Term& term = terms_[sku + '.' + price.term_code];

@@ -45,7 +45,8 @@ class AzureReader {
       const auto page = run_.context().next_page(address);
       read_page(*page);
     }
-    if (!next_.empty()) run_.mend("prices.more_pages", "the answer is one page of several, and the next was not read: NextPageLink");
+    if (!next_.empty())
+      run_.mend("prices.more_pages", "the answer is one page of several, and the next was not read: NextPageLink");
   }
 
  private:
@@ -103,7 +104,8 @@ class AzureReader {
     if (offer.currency.empty()) offer.currency = "USD";
     offer.price = list_number(item, "retailPrice");
     if (type == "Reservation") return take_reservation(item, offer);
-    if (list_text(item, "unitOfMeasure") != "1 Hour") return run_.drop("prices.other_unit", "a unit that is not an hour");
+    if (list_text(item, "unitOfMeasure") != "1 Hour")
+      return run_.drop("prices.other_unit", "a unit that is not an hour");
     if (mentions(name, "Spot")) offer.contract = Contract::spot;
     take_savings_plans(item, offer);
     run_.keep(std::move(offer));
@@ -112,7 +114,8 @@ class AzureReader {
   void take_reservation(const Json& item, ImportedOffer offer) {
     const double years = years_of(list_text(item, "reservationTerm"));
     if (years <= 0 || !offer.price) return run_.drop("prices.other_term", "a reservation without a term in years");
-    run_.mend("prices.reservation_total", "a reservation's price is of the whole term, though its unit says an hour: spread");
+    run_.mend("prices.reservation_total",
+              "a reservation's price is of the whole term, though its unit says an hour: spread");
     *offer.price /= years * kHoursPerYear;
     offer.contract = Contract::reserved;
     offer.term = to_lower(list_text(item, "reservationTerm"));

@@ -26,13 +26,13 @@ struct Machine {
   std::string_view product;
 };
 constexpr Machine kMachines[] = {
-    {"A100 80GB", "A100-SXM4-80GB", "A2 ", 12, 170, "a2-ultragpu-1g"},  // product-name: a format
-    {"A100", "A100-SXM4-40GB", "A2 ", 12, 85, "a2-highgpu-1g"},         // product-name: a format
+    {"A100 80GB", "A100-SXM4-80GB", "A2 ", 12, 170, "a2-ultragpu-1g"},          // product-name: a format
+    {"A100", "A100-SXM4-40GB", "A2 ", 12, 85, "a2-highgpu-1g"},                 // product-name: a format
     {"H100 80GB Mega", "H100-SXM5-80GB", "A3Plus ", 26, 234, "a3-megagpu-8g"},  // product-name: a format
-    {"H100 80GB", "H100-SXM5-80GB", "A3 ", 26, 234, "a3-highgpu-1g"},   // product-name: a format
+    {"H100 80GB", "H100-SXM5-80GB", "A3 ", 26, 234, "a3-highgpu-1g"},           // product-name: a format
     {"L4", "L4", "G2 ", 4, 16, "g2-standard-4"},
     {"T4", "T4", "N1 Predefined ", 4, 15, "n1-standard-4"},
-    {"V100", "V100-SXM2-16GB", "N1 Predefined ", 8, 30, "n1-standard-8"},         // product-name: a format
+    {"V100", "V100-SXM2-16GB", "N1 Predefined ", 8, 30, "n1-standard-8"},        // product-name: a format
     {"P100", "Tesla-P100-PCIe-16GB", "N1 Predefined ", 8, 30, "n1-standard-8"},  // product-name: a format
     {"P4", "Tesla-P4", "N1 Predefined ", 8, 30, "n1-standard-8"},                // product-name: a format
     {"K80", "Tesla-K80", "N1 Predefined ", 8, 30, "n1-standard-8"},              // product-name: a format
@@ -50,7 +50,8 @@ Rate rate_of(const Json& sku) {
   if (infos == sku.end() || !infos->is_array() || infos->empty()) return rate;
   const Json& info = infos->back();
   const auto expression = info.find("pricingExpression");
-  if (expression == info.end() || !expression->contains("tieredRates") || (*expression)["tieredRates"].empty()) return rate;
+  if (expression == info.end() || !expression->contains("tieredRates") || (*expression)["tieredRates"].empty())
+    return rate;
   const std::string unit = list_text(*expression, "usageUnit");
   if (unit != "h" && !unit.ends_with(".h")) return rate;
   const Json& tier = (*expression)["tieredRates"].back();
@@ -141,8 +142,10 @@ class SkuReader {
       offer.term_months = gpu.usage.find('3') != std::string::npos ? 36 : 12;
       offer.term = gpu.usage.find('3') != std::string::npos ? "3 years" : "1 year";
     }
-    run_.resolve(offer, {machine ? std::string(machine->name) : gpu.description, std::nullopt, 1, offer.product, false});
-    if (gpu.regions.size() > 1) run_.mend("prices.one_price_for_regions", "one price for several regions: given to each");
+    run_.resolve(offer,
+                 {machine ? std::string(machine->name) : gpu.description, std::nullopt, 1, offer.product, false});
+    if (gpu.regions.size() > 1)
+      run_.mend("prices.one_price_for_regions", "one price for several regions: given to each");
     for (const std::string& region : gpu.regions) {
       ImportedOffer own = offer;
       own.region = region;

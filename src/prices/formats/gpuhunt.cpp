@@ -27,7 +27,8 @@ void read_row(ImportRun& run, const CsvStream& csv) {
   offer.storage_gb = list_number(csv.at("disk_size"));
   offer.price = list_number(csv.at("price"));
   const std::string spot = to_lower(csv.at("spot"));
-  if (spot != "true" && spot != "false" && !spot.empty()) return run.drop("prices.bad_row", "spot is neither True nor False");
+  if (spot != "true" && spot != "false" && !spot.empty())
+    return run.drop("prices.bad_row", "spot is neither True nor False");
   offer.contract = spot == "true" ? Contract::spot : Contract::on_demand;
   const auto memory = list_number(csv.at("gpu_memory"));
   if (*count < 1) {

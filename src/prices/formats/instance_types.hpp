@@ -9,8 +9,8 @@
 namespace gpuplan {
 
 struct InstanceType {
-  std::string gpu;           // a name or alias in the catalogue; `share` of one where it is below 1
-  std::int64_t count = 0;    // 0: a part of one
+  std::string gpu;         // a name or alias in the catalogue; `share` of one where it is below 1
+  std::int64_t count = 0;  // 0: a part of one
   double share = 1;
   std::string interconnect;  // as offers say it; empty: not known
 };

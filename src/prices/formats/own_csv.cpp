@@ -115,7 +115,8 @@ std::string_view take_row(const Row& row, ImportRun& run, ImportedOffer& offer) 
   offer.output_per_1m = row.number({"output_per_1m"}, bad);
   offer.share = row.number({"share"}, bad);
   offer.interruption = row.text({"interruption"});
-  if (const auto savings = parse_number(row.text({"savings_percent"})); savings.value) offer.savings_percent = savings.value;
+  if (const auto savings = parse_number(row.text({"savings_percent"})); savings.value)
+    offer.savings_percent = savings.value;
   if (const std::string_view currency = row.text({"currency"}); !currency.empty()) offer.currency = currency;
   offer.source = row.text({"source", "source_url"});
   offer.notes = row.text({"notes", "note"});
@@ -137,7 +138,8 @@ std::string_view take_row(const Row& row, ImportRun& run, ImportedOffer& offer) 
   if (confidence == "second_hand" || offer.notes.find("second-hand") != std::string::npos)
     offer.confidence = Confidence::second_hand;
   const auto count = row.number({"count", "gpu_count"}, bad);
-  if (count && *count >= 1 && *count <= 1e6 && std::floor(*count) >= *count) offer.count = static_cast<std::int64_t>(*count);
+  if (count && *count >= 1 && *count <= 1e6 && std::floor(*count) >= *count)
+    offer.count = static_cast<std::int64_t>(*count);
   if (count && !offer.count && *count > 0 && *count < 1) offer.share = count;
   std::string_view why;
   if (!take_price(row, offer, why, bad)) return why;

@@ -37,7 +37,8 @@ class GpuTypeReader {
   void read() {
     const std::string id = list_text(item_, "id");
     run_.row(id);
-    if (id.empty() && list_text(item_, "displayName").empty()) return run_.drop("prices.no_gpu", "a type without a name");
+    if (id.empty() && list_text(item_, "displayName").empty())
+      return run_.drop("prices.no_gpu", "a type without a name");
     offer_.provider = run_.provider_named(kSeller);
     offer_.scope = PriceScope::gpu;
     offer_.count = 1;
@@ -54,7 +55,8 @@ class GpuTypeReader {
   }
 
  private:
-  void offer(std::optional<double> price, std::string_view tier, Contract contract, std::string_view term, double months) {
+  void offer(std::optional<double> price, std::string_view tier, Contract contract, std::string_view term,
+             double months) {
     if (!price || *price <= 0) return;
     ImportedOffer out = offer_;
     out.price = price;

@@ -51,7 +51,8 @@ void take(ImportRun& run, const Json& product) {
   offer.price = (list_number(*price, "units").value_or(0) + list_number(*price, "nanos").value_or(0) * 1e-9) / hours;
   offer.vat = Vat::excluded;
   offer.confidence = Confidence::published;
-  if (const Json* instance = inside(product, {"properties", "instance"})) offer.product = list_text(*instance, "offer_id");
+  if (const Json* instance = inside(product, {"properties", "instance"}))
+    offer.product = list_text(*instance, "offer_id");
   if (offer.product.empty()) offer.product = list_text(product, "product");
   if (const Json* locality = inside(product, {"locality"})) offer.region = list_text(*locality, "zone");
   if (const Json* cpu = inside(product, {"properties", "hardware", "cpu"})) offer.vcpus = list_number(*cpu, "threads");

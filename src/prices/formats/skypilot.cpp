@@ -122,7 +122,7 @@ class SkypilotReader {
   void add(const ImportedOffer& offer, const Prices& prices) {
     if (!prices.price && !prices.spot) {
       ImportedOffer unpriced = offer;
-      run_.without_price(unpriced, "the list has no price for it: 0 or nothing stands for unknown, such as reservation only");
+      run_.without_price(unpriced, "no price in the list (0 or nothing), such as of what is for reservation only");
       return merge(std::move(unpriced));
     }
     if (prices.price) {

@@ -41,7 +41,8 @@ void read_spot_advisor(ImportRun& run) {
       const auto found = bands.find(static_cast<std::int64_t>(*band));
       offer.interruption = found == bands.end() ? "" : found->second;
     }
-    if (offer.interruption.empty()) run.mend("prices.unknown_band", "an interruption band that the list does not explain");
+    if (offer.interruption.empty())
+      run.mend("prices.unknown_band", "an interruption band that the list does not explain");
     if (offer.savings_percent.value_or(0) < 0) {
       run.mend("prices.negative_savings", "negative savings: spot is dearer than on demand, kept as stated");
     }
@@ -49,7 +50,8 @@ void read_spot_advisor(ImportRun& run) {
     run.without_price(offer, "an advice on interruptions and savings, without a price");
     run.keep(std::move(offer));
   });
-  if (!any) refuse_format(run.text(), "no 'spot_advisor' in the document", R"({"ranges": [...], "spot_advisor": {...}})");
+  if (!any)
+    refuse_format(run.text(), "no 'spot_advisor' in the document", R"({"ranges": [...], "spot_advisor": {...}})");
 }
 
 }  // namespace gpuplan

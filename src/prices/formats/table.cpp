@@ -9,12 +9,13 @@ constexpr PriceFormat kFormats[] = {
     {"csv", "our own CSV (docs/PRICES.md), which 'prices export' writes", "csv", "", read_own_csv},
     {"skypilot", "SkyPilot catalogue, vms.csv of one cloud, v5 to v9", "csv", kSeller, read_skypilot},
     {"gpuhunt", "gpuhunt catalogue, one provider", "csv", kSeller, read_gpuhunt},
-    {"vast", "Vast.ai offers (search answer)", "json", "", read_vast},         // product-name: a format
-    {"runpod", "RunPod GraphQL answer gpuTypes", "json", "", read_runpod},     // product-name: a format
-    {"aws", "AWS bulk price list of EC2, CSV", "csv", "", read_aws_csv},       // product-name: a format
+    {"vast", "Vast.ai offers (search answer)", "json", "", read_vast},      // product-name: a format
+    {"runpod", "RunPod GraphQL answer gpuTypes", "json", "", read_runpod},  // product-name: a format
+    {"aws", "AWS bulk price list of EC2, CSV", "csv", "", read_aws_csv},    // product-name: a format
     {"aws-json", "AWS bulk price list of EC2, JSON", "json", "", read_aws_json},
     {"aws-spot-advisor", "AWS Spot Advisor: interruption bands and savings, no prices", "json", "", read_spot_advisor},
-    {"azure", "Azure Retail Prices, one answer or several in a list", "json", "", read_azure},  // product-name: a format
+    {"azure", "Azure Retail Prices, one answer or several in a list", "json", "",
+     read_azure},  // product-name: a format
     {"gcp", "Google Cloud Billing catalogue, SKUs of Compute Engine", "json", "", read_gcp},
     {"scaleway", "Scaleway product catalogue", "json", "", read_scaleway},  // product-name: a format
     {"ovh", "OVHcloud order catalogue", "json", "", read_ovh},              // product-name: a format
@@ -29,8 +30,8 @@ constexpr PriceFormat kFormats[] = {
 std::span<const PriceFormat> price_formats() { return kFormats; }
 
 void refuse_format(const PriceText& text, std::string message, std::string expected) {
-  throw InputError(Problem{
-      "prices.not_this_format", std::move(message), Place{text.origin(), 0, 0}, std::move(expected), {}, {}});
+  throw InputError(
+      Problem{"prices.not_this_format", std::move(message), Place{text.origin(), 0, 0}, std::move(expected), {}, {}});
 }
 
 void require_columns(const CsvStream& csv, const PriceText& text, std::initializer_list<std::string_view> columns) {

@@ -110,7 +110,8 @@ void read_vast(ImportRun& run) {
     any = true;
     read_offer(run, alone);
   }
-  if (!any && !alone.contains("success")) refuse_format(run.text(), "no offers in the document", R"({"offers": [...]})");
+  if (!any && !alone.contains("success"))
+    refuse_format(run.text(), "no offers in the document", R"({"offers": [...]})");
 }
 
 }  // namespace gpuplan

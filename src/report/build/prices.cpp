@@ -86,7 +86,8 @@ ListDocument list_import(const ImportSummary& summary, const Snapshot& snapshot,
   ListDocument list{"prices import", {"what", "reason", "rows", "message", "example"}, {}, {}};
   list.rows.push_back({cell("read"), Cell{}, whole(summary.read), cell("rows of the list"), Cell{}});
   list.rows.push_back({cell("kept"), Cell{}, whole(summary.kept), cell("offers made of them"), Cell{}});
-  list.rows.push_back({cell("competing"), Cell{}, whole(summary.rankable), cell("offers that take part in plans"), Cell{}});
+  list.rows.push_back(
+      {cell("competing"), Cell{}, whole(summary.rankable), cell("offers that take part in plans"), Cell{}});
   add_reasons(list, "dropped", summary.dropped);
   add_reasons(list, "mended", summary.mended);
   add_reasons(list, "not competing", summary.unranked);
@@ -95,8 +96,10 @@ ListDocument list_import(const ImportSummary& summary, const Snapshot& snapshot,
 }
 
 ListDocument list_snapshots(const std::vector<Snapshot>& snapshots) {
-  ListDocument list{
-      "prices snapshots", {"id", "source", "format", "imported_at", "offers", "competing", "read", "dropped", "origin"}, {}, {}};
+  ListDocument list{"prices snapshots",
+                    {"id", "source", "format", "imported_at", "offers", "competing", "read", "dropped", "origin"},
+                    {},
+                    {}};
   for (const Snapshot& s : snapshots) {
     list.rows.push_back({whole(s.id), cell(s.source), cell(s.format), cell(s.imported_at), whole(s.offers),
                          whole(s.rankable), whole(s.read), whole(s.dropped), cell(s.origin)});
@@ -104,13 +107,14 @@ ListDocument list_snapshots(const std::vector<Snapshot>& snapshots) {
   return list;
 }
 
-ListDocument list_stored_offers(const Catalog& catalog, const std::vector<StoredOffer>& offers, std::string_view currency) {
-  ListDocument list{"prices list",
-                    {"provider", "accelerator", "count", "contract", "per_gpu_hour", "currency", "listed", "term", "region",
-                     "country", "product", "model", "interruption", "observed_on", "confidence", "source", "rankable",
-                     "why_not"},
-                    {},
-                    {}};
+ListDocument list_stored_offers(const Catalog& catalog, const std::vector<StoredOffer>& offers,
+                                std::string_view currency) {
+  ListDocument list{
+      "prices list",
+      {"provider", "accelerator", "count", "contract", "per_gpu_hour", "currency", "listed", "term", "region",
+       "country", "product", "model", "interruption", "observed_on", "confidence", "source", "rankable", "why_not"},
+      {},
+      {}};
   std::vector<std::string> currencies = {std::string(currency)};
   const double rate = per_dollar(catalog, currency);
   for (const StoredOffer& stored : offers) {
@@ -118,9 +122,10 @@ ListDocument list_stored_offers(const Catalog& catalog, const std::vector<Stored
     currencies.push_back(o.currency);
     list.rows.push_back(
         {cell(o.provider), cell(o.gpu), cell(o.count), cell(to_string(o.contract)),
-         cell(stored.usd_gpu_hour ? std::optional(*stored.usd_gpu_hour * rate) : std::nullopt, Unit::money), cell(currency),
-         cell(shown_price(stored)), cell(o.term), cell(o.region), cell(o.country), cell(o.product), cell(o.model),
-         cell(o.interruption), cell(o.observed_on.empty() ? std::string_view(stored.imported_at).substr(0, 10) : o.observed_on),
+         cell(stored.usd_gpu_hour ? std::optional(*stored.usd_gpu_hour * rate) : std::nullopt, Unit::money),
+         cell(currency), cell(shown_price(stored)), cell(o.term), cell(o.region), cell(o.country), cell(o.product),
+         cell(o.model), cell(o.interruption),
+         cell(o.observed_on.empty() ? std::string_view(stored.imported_at).substr(0, 10) : o.observed_on),
          cell(to_string(o.confidence)), cell(stored.source), Cell{o.rankable, Unit::none}, cell(o.why_not)});
   }
   list.note = "per_gpu_hour without VAT; converted: " + rates_note(catalog, currencies);
@@ -129,10 +134,11 @@ ListDocument list_stored_offers(const Catalog& catalog, const std::vector<Stored
 }
 
 ListDocument list_history(const Catalog& catalog, const std::vector<PriceSeries>& series, std::string_view currency) {
-  ListDocument list{"prices history",
-                    {"provider", "accelerator", "contract", "day", "per_gpu_hour", "currency", "change_percent", "trend", "source"},
-                    {},
-                    {}};
+  ListDocument list{
+      "prices history",
+      {"provider", "accelerator", "contract", "day", "per_gpu_hour", "currency", "change_percent", "trend", "source"},
+      {},
+      {}};
   const double rate = per_dollar(catalog, currency);
   for (const PriceSeries& one : series) {
     std::vector<double> values;
@@ -157,12 +163,11 @@ ListDocument list_differences(const std::vector<PriceDifference>& differences) {
   for (const PriceDifference& d : differences) {
     ++counts[static_cast<std::size_t>(d.change)];
     list.rows.push_back({cell(to_string(d.change)), cell(d.id), cell(d.before ? shown_price(*d.before) : std::string()),
-                         cell(d.after ? shown_price(*d.after) : std::string()),
-                         cell(percent(d.ratio)), cell(d.why)});
+                         cell(d.after ? shown_price(*d.after) : std::string()), cell(percent(d.ratio)), cell(d.why)});
   }
   list.note = std::to_string(counts[2]) + " moved, " + std::to_string(counts[3]) + " restated, " +
-              std::to_string(counts[4]) + " both, " + std::to_string(counts[0]) + " added, " + std::to_string(counts[1]) +
-              " removed";
+              std::to_string(counts[4]) + " both, " + std::to_string(counts[0]) + " added, " +
+              std::to_string(counts[1]) + " removed";
   return list;
 }
 
@@ -175,24 +180,80 @@ ListDocument list_findings(const std::vector<LintFinding>& findings) {
 
 ListDocument export_stored_offers(const std::vector<StoredOffer>& offers) {
   ListDocument list{"prices export",
-                    {"provider",  "gpu",           "count",      "share",        "scope",        "includes_host",
-                     "marketplace", "contract",    "term",       "term_months",  "price",        "currency",
-                     "unit",      "vat",           "region",     "country",      "interconnect", "network_gbit_per_s",
-                     "vcpus",     "ram_gb",        "storage_gb", "gpu_memory_gb", "product",     "tier",
-                     "model",     "input_per_1m",  "output_per_1m", "interruption", "savings_percent", "confidence",
-                     "rankable",  "why_not",       "observed_on", "source",      "notes"},
+                    {"provider",
+                     "gpu",
+                     "count",
+                     "share",
+                     "scope",
+                     "includes_host",
+                     "marketplace",
+                     "contract",
+                     "term",
+                     "term_months",
+                     "price",
+                     "currency",
+                     "unit",
+                     "vat",
+                     "region",
+                     "country",
+                     "interconnect",
+                     "network_gbit_per_s",
+                     "vcpus",
+                     "ram_gb",
+                     "storage_gb",
+                     "gpu_memory_gb",
+                     "product",
+                     "tier",
+                     "model",
+                     "input_per_1m",
+                     "output_per_1m",
+                     "interruption",
+                     "savings_percent",
+                     "confidence",
+                     "rankable",
+                     "why_not",
+                     "observed_on",
+                     "source",
+                     "notes"},
                     {},
                     {}};
   for (const StoredOffer& stored : offers) {
     const ImportedOffer& o = stored.offer;
-    list.rows.push_back({cell(o.provider), cell(o.gpu), cell(o.count), cell(o.share), cell(to_string(o.scope)),
-                         Cell{o.includes_host, Unit::none}, Cell{o.marketplace, Unit::none}, cell(to_string(o.contract)),
-                         cell(o.term), cell(o.term_months), cell(o.price), cell(o.currency), cell(to_string(o.unit)),
-                         cell(to_string(o.vat)), cell(o.region), cell(o.country), cell(o.interconnect),
-                         cell(o.network_gbit_per_s), cell(o.vcpus), cell(o.ram_gb), cell(o.storage_gb), cell(o.gpu_memory_gb),
-                         cell(o.product), cell(o.tier), cell(o.model), cell(o.input_per_1m), cell(o.output_per_1m),
-                         cell(o.interruption), cell(o.savings_percent), cell(to_string(o.confidence)),
-                         Cell{o.rankable, Unit::none}, cell(o.why_not), cell(o.observed_on), cell(o.source), cell(o.notes)});
+    list.rows.push_back({cell(o.provider),
+                         cell(o.gpu),
+                         cell(o.count),
+                         cell(o.share),
+                         cell(to_string(o.scope)),
+                         Cell{o.includes_host, Unit::none},
+                         Cell{o.marketplace, Unit::none},
+                         cell(to_string(o.contract)),
+                         cell(o.term),
+                         cell(o.term_months),
+                         cell(o.price),
+                         cell(o.currency),
+                         cell(to_string(o.unit)),
+                         cell(to_string(o.vat)),
+                         cell(o.region),
+                         cell(o.country),
+                         cell(o.interconnect),
+                         cell(o.network_gbit_per_s),
+                         cell(o.vcpus),
+                         cell(o.ram_gb),
+                         cell(o.storage_gb),
+                         cell(o.gpu_memory_gb),
+                         cell(o.product),
+                         cell(o.tier),
+                         cell(o.model),
+                         cell(o.input_per_1m),
+                         cell(o.output_per_1m),
+                         cell(o.interruption),
+                         cell(o.savings_percent),
+                         cell(to_string(o.confidence)),
+                         Cell{o.rankable, Unit::none},
+                         cell(o.why_not),
+                         cell(o.observed_on),
+                         cell(o.source),
+                         cell(o.notes)});
   }
   return list;
 }

@@ -49,6 +49,13 @@ const std::vector<ListOrder>& list_orders() {
        {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "rankable", "country",
         "observed_on", "id", "region", "per_month", "vat", "why_not"}},
       {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
+      {"prices import", {"message", "rows", "what", "example", "reason"}},
+      {"prices list",
+       {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "listed", "region", "observed_on",
+        "product", "model", "source", "rankable", "why_not"}},
+      {"prices history", {"per_gpu_hour", "day", "accelerator", "provider", "trend", "contract", "change_percent"}},
+      {"prices diff", {"change", "percent", "after", "before", "offer", "why"}},
+      {"prices snapshots", {"id", "source", "imported_at", "offers", "competing", "read", "dropped", "origin"}},
   };
   return orders;
 }
