@@ -103,9 +103,9 @@ if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/accuracy.cpp")
   target_link_libraries(accuracy PRIVATE gpuplan::gpuplan)
 endif()
 
-if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/footprints.cpp")
+if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/bench/footprints.cpp")
   # Run by hand and from bench/run: how long a million footprints take.
-  add_executable(footprints EXCLUDE_FROM_ALL tools/footprints.cpp)
+  add_executable(footprints EXCLUDE_FROM_ALL bench/footprints.cpp)
   gpuplan_configure(footprints)
   target_link_libraries(footprints PRIVATE gpuplan::gpuplan)
 endif()

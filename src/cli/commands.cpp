@@ -130,7 +130,7 @@ constexpr Command kCommands[] = {
      "'prices formats' names the formats; docs/PRICES.md says what they hold and what is mended on the way in. 'diff A B' "
      "tells price moves from restatements, 'lint' flags rows that are hard to believe, 'prune --keep N' deletes old "
      "snapshots, 'export' writes the format 'csv'.",
-     kPricesFlags, "import FORMAT FILE|URL|- | list [TEXT] | history | diff A B | lint | snapshots | prune | export | formats",
+     kPricesFlags, "import FORMAT FILE | list | history | diff A B | lint | …",
      kPricesExamples, run_prices},
     {"help", "explain a command", "", kHelpFlags, "[COMMAND]", {}, nullptr},
 };

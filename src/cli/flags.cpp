@@ -333,7 +333,7 @@ constexpr Flag kFlags[] = {
     {"group-by", 0, "KEY[,…]", "a line of the table for each metric, mode, engine, source, task, model, accelerator",
      "metric", true, kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.group_by); }, true},
     {"log", 0, "FILE", "what an engine printed at start-up (- is standard input), instead of measurements", "", true,
-     kJob, [](Options& o, std::string_view t) { return take_text(t, o.log_file); }},
+     kFiles, [](Options& o, std::string_view t) { return take_text(t, o.log_file); }},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); });

@@ -2,7 +2,7 @@
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/deploy/engine_release.hpp>
-#include <gpuplan/report/build_validation.hpp>
+#include <gpuplan/report/build.hpp>
 
 #include <algorithm>
 
@@ -18,29 +18,38 @@ std::vector<std::string> known_keys(const Options& options) {
     if (std::find(all.begin(), all.end(), key) != all.end()) continue;
     const std::vector<std::string> words(all.begin(), all.end());
     const std::vector<std::string_view> views(all.begin(), all.end());
-    problems.push_back({"input.unknown_name", "cannot group by '" + key + "'", Place{"--group-by", 0, 0},
-                        join(words, ", "), nearest_name(key, views), {}});
+    problems.push_back({"input.unknown_name",
+                        "cannot group by '" + key + "'",
+                        Place{"--group-by", 0, 0},
+                        join(words, ", "),
+                        nearest_name(key, views),
+                        {}});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   return keys;
 }
 
 [[noreturn]] void refuse(std::string message, std::string where, std::string expected) {
-  throw InputError(Problem{"input.missing_key", std::move(message), Place{std::move(where), 0, 0}, std::move(expected), {}, {}});
+  throw InputError(
+      Problem{"input.missing_key", std::move(message), Place{std::move(where), 0, 0}, std::move(expected), {}, {}});
 }
 
 StartLogDocument validate_log(const Catalog& catalog, const Options& options, const Environment& environment,
                               std::vector<std::string>& notices) {
   StartLog log = read_start_log(read_text_file(options.log_file));
-  if (!options.job.engine.is_default) log.engine = options.job.engine.value.substr(0, options.job.engine.value.find('@'));
+  if (!options.job.engine.is_default)
+    log.engine = options.job.engine.value.substr(0, options.job.engine.value.find('@'));
   if (!options.job.context.is_default) log.context = options.job.context.value;
   std::optional<Engine> engine = find_engine_release(
       catalog, options.job.engine.is_default ? log.engine + (log.version.empty() ? "" : "@" + log.version)
                                              : options.job.engine.value);
   if (!engine && !options.job.engine.is_default) {
-    throw InputError(Problem{"input.unknown_name", "unknown engine '" + options.job.engine.value + "'",
-                             Place{"--engine", 0, 0}, "an engine of the catalogue",
-                             catalog.nearest_engine(options.job.engine.value), {}});
+    throw InputError(Problem{"input.unknown_name",
+                             "unknown engine '" + options.job.engine.value + "'",
+                             Place{"--engine", 0, 0},
+                             "an engine of the catalogue",
+                             catalog.nearest_engine(options.job.engine.value),
+                             {}});
   }
   const ListFilter filter = resolve_filter(catalog, options, Prices::unused, notices);
   const Accelerator* accelerator = filter.accelerators.empty() ? nullptr : filter.accelerators.front();

@@ -82,9 +82,9 @@ Bytes reserve(const InferenceMemoryInputs& in, const InferenceRates& r, Bytes ot
   const Bytes of = r.fraction_of_free ? std::max(r.visible - others, Bytes{}) : r.visible;
   const Bytes total = of * (1 - r.fraction);
   if (why)
-    why->term("memory.reserve", total, "of * (1 - fraction)",
-              {{"of", of, source_of(in, in.visible)},
-               {"fraction", r.fraction, source_of(in, in.engine->memory_fraction)}});
+    why->term(
+        "memory.reserve", total, "of * (1 - fraction)",
+        {{"of", of, source_of(in, in.visible)}, {"fraction", r.fraction, source_of(in, in.engine->memory_fraction)}});
   return total;
 }
 

@@ -18,6 +18,29 @@ std::vector<ImportReason> in_order(const std::map<std::string, ImportReason>& re
   return all;
 }
 
+// Texts of a list are shown on terminals and written as JSON: one line of valid UTF-8 without control characters.
+void clean(std::string& text) {
+  constexpr std::size_t kLongest = 1000;
+  const bool valid = is_utf8(text);
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
+    if (byte >= 0x80 && !valid) c = '?';
+  }
+  if (text.size() <= kLongest) return;
+  std::size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+  text.resize(end);
+}
+
+void clean(ImportedOffer& offer) {
+  for (std::string* text : {&offer.provider, &offer.gpu, &offer.term, &offer.currency, &offer.region, &offer.country,
+                            &offer.interconnect, &offer.product, &offer.tier, &offer.model, &offer.interruption,
+                            &offer.why_not, &offer.observed_on, &offer.source, &offer.notes}) {
+    clean(*text);
+  }
+}
+
 // A list may hold thousands of names that nobody knows: their reasons are told one by one up to here, then together.
 constexpr std::size_t kMostMessages = 200;
 
@@ -68,6 +91,8 @@ void ImportRun::count(std::map<std::string, ImportReason>& into, std::string_vie
   reason.id = id;
   reason.message = message;
   reason.example = where_;
+  clean(reason.message);
+  clean(reason.example);
 }
 
 void ImportRun::drop(std::string_view id, std::string_view message) { count(dropped_, id, message); }
@@ -114,6 +139,7 @@ void ImportRun::keep(ImportedOffer offer) {
     offer.rankable = false;
     offer.why_not = offer.gpu.empty() ? "no accelerator" : "the number of GPUs is not known";
   }
+  clean(offer);
   ++summary_.kept;
   if (offer.rankable) {
     ++summary_.rankable;
@@ -157,7 +183,10 @@ std::optional<double> list_number(std::string_view text) {
 }
 
 std::optional<double> list_number(const nlohmann::json& value) {
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number()) {
+    const auto number = value.get<double>();
+    return number >= -kBeyondMeasure && number <= kBeyondMeasure ? std::optional(number) : std::nullopt;
+  }
   if (value.is_string()) return list_number(std::string_view(value.get_ref<const std::string&>()));
   return std::nullopt;
 }

@@ -72,7 +72,8 @@ std::optional<double> predicted_term(const LogTerm& term, const StartLog& log, c
   if (id == "kv_pool") return pool.size / bytes(1);
   // Each rank of context parallelism holds other positions: as many bytes, more tokens.
   if (id == "kv_tokens") return pool.tokens * as_double(log.context_parallel.value_or(1));
-  if (id == "concurrency") return pool.tokens * as_double(log.context_parallel.value_or(1)) / as_double(in.request.context);
+  if (id == "concurrency")
+    return pool.tokens * as_double(log.context_parallel.value_or(1)) / as_double(in.request.context);
   return std::nullopt;
 }
 

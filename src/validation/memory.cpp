@@ -43,8 +43,9 @@ std::string scheme_name(const MemoryRow& row, const Engine& engine) {
   const bool four = row.weights == "int4";
   const bool eight = row.weights == "int8" || row.weights == "int8-wo";
   if (!four && !eight) return row.weights;
-  constexpr std::array<std::array<std::string_view, 3>, 3> kByWidth = {
-      {{"gguf", "gguf:Q4_K_M", "gguf:Q8_0"}, {"mlx", "mlx-4bit-g64", "mlx-8bit-g64"}, {"exl2", "exl2:4.0", "exl2:8.0"}}};
+  constexpr std::array<std::array<std::string_view, 3>, 3> kByWidth = {{{"gguf", "gguf:Q4_K_M", "gguf:Q8_0"},
+                                                                        {"mlx", "mlx-4bit-g64", "mlx-8bit-g64"},
+                                                                        {"exl2", "exl2:4.0", "exl2:8.0"}}};
   for (const auto& [kernel, narrow, wide] : kByWidth) {
     if (lists_format(engine, kernel)) return std::string(four ? narrow : wide);
   }
@@ -93,8 +94,7 @@ double peak_of(const MemoryRow& row, const InferenceMemoryInputs& in, double seq
 }
 
 double fits_of(const MemoryRow& row, const InferenceMemoryInputs& in, double sequences) {
-  if (in.engine->preallocates && row.mode == "load")
-    return kv_pool(in).tokens >= as_double(in.request.context) ? 1 : 0;
+  if (in.engine->preallocates && row.mode == "load") return kv_pool(in).tokens >= as_double(in.request.context) ? 1 : 0;
   const InferenceMemory m = inference_memory(in, static_cast<std::int64_t>(sequences), nullptr);
   return m.terms.total() <= m.capacity ? 1 : 0;
 }
@@ -170,8 +170,10 @@ std::vector<MemoryRow> read_memory_rows(const CsvTable& table, std::string_view 
 const ServedModel* MemoryPredictor::model_of(const MemoryRow& row, const Engine& engine, std::string& reason) {
   const ModelPreset* preset = catalog_.find_model(row.model);
   const auto kv = parse_kv_format(kv_name(row.kv));
-  if (!preset) reason = "model.unknown";
-  else if (!kv.value) reason = "kv_format.unknown";
+  if (!preset)
+    reason = "model.unknown";
+  else if (!kv.value)
+    reason = "kv_format.unknown";
   if (!reason.empty()) return nullptr;
   const std::string name = scheme_name(row, engine);
   auto& entry = models_[{std::string(preset->name) + "/" + std::string((*kv.value)->name), name}];
@@ -182,8 +184,10 @@ const ServedModel* MemoryPredictor::model_of(const MemoryRow& row, const Engine&
   if (!scheme.value && row.bits) scheme = parse_scheme("bits:" + format_shortest(*row.bits));
   // The cache alone does not ask how weights are stored.
   if (!scheme.value && !needs_device(row)) scheme = parse_scheme("bf16");
-  if (!network.decoder) reason = "model.not_modelled";
-  else if (!scheme.value) reason = "format.unknown";
+  if (!network.decoder)
+    reason = "model.not_modelled";
+  else if (!scheme.value)
+    reason = "format.unknown";
   if (!reason.empty()) return nullptr;
   entry = std::make_unique<ServedModel>();
   entry->network = network;

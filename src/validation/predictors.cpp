@@ -74,7 +74,8 @@ void predict_text_memory(const Catalog& catalog, const CsvTable& table, std::str
 // Everything but text and what is trained: images, video, encoders.
 bool claims_parts_memory(const RowKind& kind) {
   return !kind.training && !is_text(kind) &&
-         (kind.metric == "peak_bytes_per_device" || kind.metric == "reserved_bytes_per_device" || kind.metric == "fits");
+         (kind.metric == "peak_bytes_per_device" || kind.metric == "reserved_bytes_per_device" ||
+          kind.metric == "fits");
 }
 void predict_parts_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
                         std::span<ValidatedRow> rows) {

@@ -74,12 +74,9 @@ constexpr LogPattern kPatterns[] = {
 };
 
 // The buffers of one device: `CUDA0 KV buffer size = 82.00 MiB`.
-constexpr std::pair<std::string_view, std::string_view> kBuffers[] = {{" KV buffer size", "kv_cache."},
-                                                                      {" compute buffer size", "compute."},
-                                                                      {" output buffer size", "output."},
-                                                                      {" RS buffer size", "state."},
-                                                                      {" model buffer size", "weights."},
-                                                                      {" buffer size", "weights."}};
+constexpr std::pair<std::string_view, std::string_view> kBuffers[] = {
+    {" KV buffer size", "kv_cache."}, {" compute buffer size", "compute."}, {" output buffer size", "output."},
+    {" RS buffer size", "state."},    {" model buffer size", "weights."},   {" buffer size", "weights."}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -241,8 +238,10 @@ void read_settings(std::string_view line, StartLog& log) {
     if (const auto figure = figure_behind(line, words); figure && figure->value > 0 && figure->value <= 1)
       log.utilization = figure->value;
   }
-  if (const auto flag = figure_behind(line, "flash_attn"); flag && flag->value <= 1) log.flash_attention = flag->value > 0;
-  for (const std::string_view words : {"LLM engine (v", "(vllm v", "vLLM API server version ", "TensorRT-LLM version: "}) {
+  if (const auto flag = figure_behind(line, "flash_attn"); flag && flag->value <= 1)
+    log.flash_attention = flag->value > 0;
+  for (const std::string_view words :
+       {"LLM engine (v", "(vllm v", "vLLM API server version ", "TensorRT-LLM version: "}) {
     const auto at = line.find(words);
     if (at == std::string_view::npos || !log.version.empty()) continue;
     for (const char c : line.substr(at + words.size())) {

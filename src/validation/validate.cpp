@@ -18,11 +18,13 @@ namespace {
 constexpr std::array<std::string_view, 4> kColumns = {"id", "source", "metric", "value"};
 
 constexpr std::pair<std::string_view, std::string ValidatedRow::*> kTexts[] = {
-    {"id", &ValidatedRow::id},         {"source", &ValidatedRow::source}, {"engine", &ValidatedRow::engine},
-    {"task", &ValidatedRow::task},     {"mode", &ValidatedRow::mode},     {"model", &ValidatedRow::model},
+    {"id", &ValidatedRow::id},         {"source", &ValidatedRow::source},
+    {"engine", &ValidatedRow::engine}, {"task", &ValidatedRow::task},
+    {"mode", &ValidatedRow::mode},     {"model", &ValidatedRow::model},
     {"metric", &ValidatedRow::metric}, {"accelerator", &ValidatedRow::accelerator}};
 
-constexpr std::array<std::string_view, 7> kGroupKeys = {"metric", "mode", "engine", "source", "task", "model", "accelerator"};
+constexpr std::array<std::string_view, 7> kGroupKeys = {"metric", "mode",  "engine",     "source",
+                                                        "task",   "model", "accelerator"};
 
 bool is_training(const CsvTable& table) { return table.column("micro_batch") && table.column("zero"); }
 

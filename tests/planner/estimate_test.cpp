@@ -407,7 +407,7 @@ TEST_CASE("estimate: the longest context is the longest that fits", "[planner]")
   REQUIRE(estimate.longest_context.has_value());
   const Option& best = estimate.options.front();
   InferenceMemoryInputs in{&estimate.model, estimate.engine, built_in().visible_memory(*best.accelerator), best.layout,
-                           estimate.request};
+                           estimate.request, nullptr, best.accelerator};
   in.request.context = *estimate.longest_context;
   CHECK(max_concurrency(in) >= 1);
   in.request.context = *estimate.longest_context + 1;

@@ -253,6 +253,24 @@ TEST_CASE("token prices: the sample is no model, money a token becomes money a m
   CHECK(other.offers[0].output_per_1m.value() == Approx(0.3));
 }
 
+TEST_CASE("price lists: texts become one line of valid UTF-8 without control characters", "[prices]") {
+  const Imported list =
+      imported("csv",
+               "provider,gpu,count,price,currency,product\n\"a\nb\",L4,1,1,USD,\"x\x1b[31m\"\nc,L4,1,1,USD,\xff"
+               "z\n");
+  REQUIRE(list.offers.size() == 2);
+  CHECK(list.offers[0].provider == "a b");
+  CHECK(list.offers[0].product == "x [31m");
+  CHECK(list.offers[1].product == "?z");
+}
+
+TEST_CASE("price lists: numbers beyond all measure are no numbers", "[prices]") {
+  const Imported list = imported("vast", R"([{"id": 1e300, "gpu_name": "L4", "num_gpus": 1e300, "dph_base": 1},
+    {"id": 2, "gpu_name": "L4", "gpu_ram": -1, "num_gpus": 1, "dph_base": 1e300}, {"id": 3, "gpu_name": 5, "num_gpus": "x"}, 7, null])");
+  REQUIRE(list.offers.size() == 1);
+  CHECK_FALSE(list.offers[0].rankable);
+}
+
 TEST_CASE("price lists: hostile JSON is refused, not followed", "[prices]") {
   const std::string deep = R"({"offers": [)" + std::string(100, '[') + std::string(100, ']') + "]}";
   CHECK(problems_of([&] { imported("vast", deep); })[0].id == "input.too_deep");

@@ -17,7 +17,8 @@ using testing::engine;
 namespace {
 
 constexpr const char* kHeader =
-    "id,source,task,engine,engine_version,model,accelerator,count,weights,kv,mode,tp,batch,input_tokens,output_tokens,context,"
+    "id,source,task,engine,engine_version,model,accelerator,count,weights,kv,mode,tp,batch,input_tokens,output_tokens,"
+    "context,"
     "variant,memory_kind,score,metric,value\n";
 
 Validation validate(const std::string& lines) {
@@ -59,13 +60,15 @@ TEST_CASE("validate: the caches that start-up logs print are met to the rounding
 
 TEST_CASE("validate: a latent cache in 8 bit is 61 layers of 576 elements a token", "[validate][memory]") {
   // 32,768 tokens * 61 layers * 576 elements * 34/32 bytes (blocks of 32 with a 16-bit scale) = 1,223,313,408 bytes.
-  CHECK(predicted("a,s,text,ik_llama.cpp,,deepseek-ai/DeepSeek-V3,CPU,1,gguf:Q4_K_M,gguf:Q8_0,load,1,,,,32768,,allocated,,"
-                  "kv_bytes,1223313408\n") == Approx(32768 * 61 * 576 * 34.0 / 32));
+  CHECK(predicted(
+            "a,s,text,ik_llama.cpp,,deepseek-ai/DeepSeek-V3,CPU,1,gguf:Q4_K_M,gguf:Q8_0,load,1,,,,32768,,allocated,,"
+            "kv_bytes,1223313408\n") == Approx(32768 * 61 * 576 * 34.0 / 32));
 }
 
 TEST_CASE("validate: the cache of llama.cpp comes in blocks of 256 positions", "[validate][memory]") {
   // 48 layers * 2 * 4 heads * 128 * 2 bytes = 98,304 bytes a token; 4,000 positions take 16 blocks of 256.
-  CHECK(predicted("a,s,text,llama.cpp,,Qwen/Qwen3-30B-A3B,CPU,1,gguf:Q5_K_M,fp16,load,1,,,,4000,,allocated,,kv_bytes,1\n") ==
+  CHECK(predicted(
+            "a,s,text,llama.cpp,,Qwen/Qwen3-30B-A3B,CPU,1,gguf:Q5_K_M,fp16,load,1,,,,4000,,allocated,,kv_bytes,1\n") ==
         Approx(4096 * 98304.0));
 }
 
@@ -79,12 +82,15 @@ TEST_CASE("validate: vLLM's pool is what two start-up logs printed", "[validate]
   CHECK(tokens("29000") == Approx(23648).epsilon(0.02));
 }
 
-TEST_CASE("validate: a compute buffer of llama.cpp is the logits of a micro-batch and two residuals", "[validate][memory]") {
+TEST_CASE("validate: a compute buffer of llama.cpp is the logits of a micro-batch and two residuals",
+          "[validate][memory]") {
   // Llama 3.1 8B: 512 * (128,256 + 2 * 4,096) * 4 bytes = 279,445,504 = 266.5 MiB, as logs print; Qwen3-235B: 512 * (151,936 + 2 *
   // 4,096) * 4 = 312.75 MiB.
   const auto buffer = [](const std::string& model) {
-    return predicted("a,s,text,llama.cpp,," + model + ",RTX A6000,1,gguf:Q8_0,fp16,load,1,,,,1024,attention=flash,allocated,,"
-                     "compute_buffer_bytes_per_device,1\n") / 1048576;
+    return predicted("a,s,text,llama.cpp,," + model +
+                     ",RTX A6000,1,gguf:Q8_0,fp16,load,1,,,,1024,attention=flash,allocated,,"
+                     "compute_buffer_bytes_per_device,1\n") /
+           1048576;
   };
   CHECK(buffer("meta-llama/Meta-Llama-3.1-8B") == Approx(266.5));
   CHECK(buffer("Qwen/Qwen3-235B-A22B") == Approx(312.75));
@@ -145,7 +151,8 @@ TEST_CASE("engine releases: versions are compared number by number", "[validate]
   CHECK_FALSE(is_older_release("v0.8", "0.8"));
 }
 
-TEST_CASE("engine releases: a name without a release is the newest, older ones keep their rules", "[validate][memory]") {
+TEST_CASE("engine releases: a name without a release is the newest, older ones keep their rules",
+          "[validate][memory]") {
   const auto newest = find_engine_release(built_in(), "vllm");
   const auto old = find_engine_release(built_in(), "vllm@0.6.4");
   REQUIRE(newest);

@@ -122,5 +122,6 @@ TEST_CASE("start log: bytes of an engine builder are bytes", "[validate]") {
 TEST_CASE("start log: a text of something else has no terms", "[validate]") {
   CHECK(read_start_log("").terms.empty());
   CHECK(read_start_log("nothing\n\n12 GiB of something\nbuffer size\n:\n").terms.empty());
-  CHECK(read_start_log(std::string(100000, '9') + " GPU KV cache size: " + std::string(400, '9') + " tokens").terms.size() <= 1);
+  CHECK(read_start_log(std::string(100000, '9') + " GPU KV cache size: " + std::string(400, '9') + " tokens")
+            .terms.size() <= 1);
 }

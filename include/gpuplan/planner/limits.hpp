@@ -46,8 +46,9 @@ struct FitAnswer {
   Layout layout;
   std::int64_t value = 0;  ///< tokens, requests or devices
   std::string dtype;       ///< that the answer holds for
-  std::string bound;       ///< what keeps it from being better: `memory`, `model` (its positions), `engine` (its sequences), `format`
-  std::string needed;      ///< one step further, a device; empty where memory does not bind
+  std::string
+      bound;  ///< what keeps it from being better: `memory`, `model` (its positions), `engine` (its sequences), `format`
+  std::string needed;  ///< one step further, a device; empty where memory does not bind
   std::string available;
 };
 

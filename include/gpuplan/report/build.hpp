@@ -6,6 +6,8 @@
 #include <gpuplan/planner/training.hpp>
 #include <gpuplan/prices/store.hpp>
 #include <gpuplan/report/document.hpp>
+#include <gpuplan/validation/start_log.hpp>
+#include <gpuplan/validation/validate.hpp>
 
 namespace gpuplan {
 
@@ -54,5 +56,10 @@ RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
 RecordDocument show_model(const Catalog& catalog, const ResolvedModel& model);
 RecordDocument show_provider(const Catalog& catalog, const Provider& record);
 RecordDocument show_offer(const Catalog& catalog, const Offer& record);
+
+/// Errors by group and the rows that are farthest off.
+/// @param keys  what rows are grouped by; @param worst  how many of the rows that are farthest off are listed
+ValidateDocument report_validation(const Validation& validation, std::span<const std::string> keys, std::size_t worst);
+StartLogDocument report_start_log(const StartLog& log, std::span<const LogPrediction> predictions);
 
 }  // namespace gpuplan

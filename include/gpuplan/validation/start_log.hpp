@@ -35,7 +35,7 @@ struct StartLog {
   std::optional<std::int64_t> tp, pp, context_parallel, context, sequences, batched_tokens, micro_batch;
   std::optional<double> utilization;
   std::optional<bool> flash_attention;
-  std::vector<LogTerm> terms;  ///< in the order of their first lines
+  std::vector<LogTerm> terms;                                    ///< in the order of their first lines
   [[nodiscard]] const LogTerm* term(std::string_view id) const;  ///< null: not printed
 };
 StartLog read_start_log(std::string_view text);

@@ -44,7 +44,7 @@ struct RowPredictor {
 std::span<const RowPredictor> row_predictors();
 
 struct Validation {
-  std::int64_t rows = 0;           ///< in the table
+  std::int64_t rows = 0;             ///< in the table
   std::vector<ValidatedRow> scored;  ///< those that are not marked `score=no`
 };
 /// @param metrics  only these; empty: all

@@ -14,8 +14,7 @@ constexpr PriceFormat kFormats[] = {
     {"aws", "AWS bulk price list of EC2, CSV", "csv", "", read_aws_csv},    // product-name: a format
     {"aws-json", "AWS bulk price list of EC2, JSON", "json", "", read_aws_json},
     {"aws-spot-advisor", "AWS Spot Advisor: interruption bands and savings, no prices", "json", "", read_spot_advisor},
-    {"azure", "Azure Retail Prices, one answer or several in a list", "json", "",
-     read_azure},  // product-name: a format
+    {"azure", "Azure Retail Prices, pages of items", "json", "", read_azure},  // product-name: a format
     {"gcp", "Google Cloud Billing catalogue, SKUs of Compute Engine", "json", "", read_gcp},
     {"scaleway", "Scaleway product catalogue", "json", "", read_scaleway},  // product-name: a format
     {"ovh", "OVHcloud order catalogue", "json", "", read_ovh},              // product-name: a format

@@ -1,4 +1,4 @@
-#include <gpuplan/report/build_validation.hpp>
+#include <gpuplan/report/build.hpp>
 
 #include <gpuplan/base/text.hpp>
 
@@ -83,7 +83,8 @@ StartLogDocument report_start_log(const StartLog& log, std::span<const LogPredic
   say("batched_tokens", log.batched_tokens);
   say("micro_batch", log.micro_batch);
   say("utilization", log.utilization);
-  if (log.flash_attention) d.settings.push_back({"flash_attention", std::string(*log.flash_attention ? "yes" : "no"), false});
+  if (log.flash_attention)
+    d.settings.push_back({"flash_attention", std::string(*log.flash_attention ? "yes" : "no"), false});
   for (std::size_t i = 0; i < log.terms.size(); ++i) {
     const LogTerm& term = log.terms[i];
     StartLogDocument::Term out{term.id, unit_of(term.unit), term.value, term.ranks, term.line, std::nullopt, {}};

@@ -49,16 +49,18 @@ std::string rows_table(const std::vector<ValidateDocument::Row>& rows, std::stri
     cells.push_back({row.id, row.metric, format_significant(row.measured, 5),
                      row.predicted ? format_significant(*row.predicted, 5) : "", percent(row.abs_error), row.how});
   }
-  return layout_table({{"row"}, {"metric"}, {"measured", true}, {"predicted", true}, {"error", true}, {std::string(last)}},
-                      cells, style, "  ");
+  return layout_table(
+      {{"row"}, {"metric"}, {"measured", true}, {"predicted", true}, {"error", true}, {std::string(last)}}, cells,
+      style, "  ");
 }
 
 }  // namespace
 
 std::string validate_text(const ValidateDocument& d, const TextStyle& style) {
   const auto whole = [](std::int64_t n) { return format_whole(static_cast<double>(n)); };
-  std::string out = labelled("rows", whole(d.rows) + ", " + whole(d.scored) + " scored, " + whole(d.predicted) +
-                                         " predicted (" + percent(d.coverage) + ")",
+  std::string out = labelled("rows",
+                             whole(d.rows) + ", " + whole(d.scored) + " scored, " + whole(d.predicted) +
+                                 " predicted (" + percent(d.coverage) + ")",
                              style);
   out += "\n" + groups_table(d, style);
   if (!d.worst.empty()) out += "\n" + bold("farthest off", style) + "\n" + rows_table(d.worst, "with", style);
@@ -66,9 +68,9 @@ std::string validate_text(const ValidateDocument& d, const TextStyle& style) {
     out += "\n" + bold("not predicted", style) + "\n";
     for (const auto& skipped : d.skipped) out += "  " + skipped.reason + ": " + whole(skipped.rows) + "\n";
     constexpr std::size_t kShown = 20;
-    std::vector<ValidateDocument::Row> rows(d.unpredicted.begin(),
-                                            d.unpredicted.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                        kShown, d.unpredicted.size())));
+    std::vector<ValidateDocument::Row> rows(
+        d.unpredicted.begin(),
+        d.unpredicted.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, d.unpredicted.size())));
     out += rows_table(rows, "why", style);
     if (d.unpredicted.size() > kShown) out += "  and " + std::to_string(d.unpredicted.size() - kShown) + " more\n";
   }
@@ -85,13 +87,13 @@ std::string start_log_text(const StartLogDocument& d, const TextStyle& style) {
   for (const JobValue& setting : d.settings) {
     const auto* amount = std::get_if<double>(&setting.value);
     said += (said.empty() ? "" : ", ") + setting.name + " " +
-            (amount ? format_significant(*amount, 7) : std::get<std::string>(setting.value));
+            (amount ? format_shortest(*amount) : std::get<std::string>(setting.value));
   }
   if (!said.empty()) out += labelled("says", said, style);
   std::vector<std::vector<std::string>> rows;
   for (const auto& t : d.terms) {
     const auto shown = [&](double value) {
-      return t.unit == Unit::bytes ? format_binary_bytes(bytes(value)) : format_significant(value, 7);
+      return t.unit == Unit::bytes ? format_binary_bytes(bytes(value)) : t.unit == Unit::tokens ? format_whole(value) : format_significant(value, 3);
     };
     std::string residual;
     if (t.predicted && t.printed > 0) residual = format_significant(100 * (*t.predicted / t.printed - 1), 2) + " %";
@@ -99,7 +101,12 @@ std::string start_log_text(const StartLogDocument& d, const TextStyle& style) {
                     std::to_string(t.line), t.how});
   }
   return out + "\n" +
-         layout_table({{"term"}, {"ranks", true}, {"printed", true}, {"predicted", true}, {"off", true}, {"line", true},
+         layout_table({{"term"},
+                       {"ranks", true},
+                       {"printed", true},
+                       {"predicted", true},
+                       {"off", true},
+                       {"line", true},
                        {"with"}},
                       rows, style, "  ");
 }
