@@ -4,10 +4,9 @@ namespace gpuplan::cli {
 namespace {
 
 constexpr std::string_view kEstimateFlags[] = {
-    "model", "job",   "dtype",    "kv-dtype", "context", "input",   "output",      "concurrency", "engine",
-    "gpu",   "count", "provider", "contract", "region",  "country", "currency",    "vat",         "as-of",
-    "sort",  "top",   "format",   "explain",  "assert",  "file",    "output-file", "catalog",     "store",
-    "no-store", "help"};
+    "model",  "job",      "dtype",    "kv-dtype", "context",     "input",    "output", "concurrency", "engine", "gpu",
+    "count",  "provider", "contract", "region",   "country",     "currency", "vat",    "as-of",       "sort",   "top",
+    "format", "explain",  "assert",   "file",     "output-file", "catalog",  "store",  "no-store",    "help"};
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
                                              "train",
@@ -33,13 +32,13 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "optimizer-in-backward",
                                              "dropout",
                                              "expert-tp",
+                                             "framework",
                                              "batch",
                                              "images",
                                              "frames",
                                              "length",
                                              "vae",
                                              "guidance",
-                                             "framework",
                                              "dtype",
                                              "kv-dtype",
                                              "context",
@@ -60,11 +59,11 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "help"};
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
-constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract", "region",      "country", "currency",
-                                            "vat", "top",      "format",   "output-file", "catalog", "store",
-                                            "no-store", "help"};
-constexpr std::string_view kPricesFlags[] = {"gpu",  "provider", "contract", "region", "country",     "currency", "top",   "as",
-                                             "keep", "as-of",    "store",    "format", "output-file", "catalog",  "help"};
+constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract",    "region",  "country", "currency", "vat",
+                                            "top", "format",   "output-file", "catalog", "store",   "no-store", "help"};
+constexpr std::string_view kPricesFlags[] = {"gpu",      "provider", "contract",    "region",  "country",
+                                             "currency", "top",      "as",          "keep",    "as-of",
+                                             "store",    "format",   "output-file", "catalog", "help"};
 constexpr std::string_view kProviderFlags[] = {"provider",    "country", "as-of", "format",
                                                "output-file", "catalog", "help"};
 constexpr std::string_view kValidateFlags[] = {"log",  "model",       "dtype",   "kv-dtype", "context", "engine",
@@ -86,8 +85,8 @@ constexpr std::string_view kMemoryExamples[] = {
 constexpr std::string_view kGpuExamples[] = {"gpuplan gpus --gpu H100", "gpuplan gpus show L40S"};
 constexpr std::string_view kModelExamples[] = {"gpuplan models qwen3", "gpuplan models show llama-70b"};
 constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --country RU --currency RUB --vat include"};
-constexpr std::string_view kPricesExamples[] = {"gpuplan prices import csv examples/prices.csv", "gpuplan prices list --gpu H100",
-                                                "gpuplan prices history --gpu H100"};
+constexpr std::string_view kPricesExamples[] = {"gpuplan prices import csv examples/prices.csv",
+                                                "gpuplan prices list --gpu H100", "gpuplan prices history --gpu H100"};
 constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
 
 constexpr std::string_view kValidateExamples[] = {
@@ -126,12 +125,13 @@ constexpr Command kCommands[] = {
      "them.",
      kValidateFlags, "[FILE…]", kValidateExamples, run_validate},
     {"prices", "import price lists of others, and look at what was imported: list, history, diff, lint",
-     "Lists go to a local store, each import a snapshot; the newest of each list takes part in 'offers' and 'estimate'. "
-     "'prices formats' names the formats; docs/PRICES.md says what they hold and what is mended on the way in. 'diff A B' "
+     "Lists go to a local store, each import a snapshot; the newest of each list takes part in 'offers' and "
+     "'estimate'. "
+     "'prices formats' names the formats; docs/PRICES.md says what they hold and what is mended on the way in. 'diff A "
+     "B' "
      "tells price moves from restatements, 'lint' flags rows that are hard to believe, 'prune --keep N' deletes old "
      "snapshots, 'export' writes the format 'csv'.",
-     kPricesFlags, "import FORMAT FILE | list | history | diff A B | lint | …",
-     kPricesExamples, run_prices},
+     kPricesFlags, "import FORMAT FILE | list | history | diff A B | lint | …", kPricesExamples, run_prices},
     {"help", "explain a command", "", kHelpFlags, "[COMMAND]", {}, nullptr},
 };
 

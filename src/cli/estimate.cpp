@@ -98,8 +98,12 @@ Outcome run_training_memory(const Options& options, const Environment& environme
 Outcome run_parts_memory(const Options& options, const Catalog& catalog, const EstimateRequest& request,
                          const ResolvedModel& model, Outcome outcome) {
   if (options.training.offload != TrainingOffload::none) {
-    throw InputError(Problem{
-        "input.contradiction", "--offload optimizer and all are about training jobs", Place{"--offload", 0, 0}, "none, model, sequential", {}, {}});
+    throw InputError(Problem{"input.contradiction",
+                             "--offload optimizer and all are about training jobs",
+                             Place{"--offload", 0, 0},
+                             "none, model, sequential",
+                             {},
+                             {}});
   }
   const PartsPlan plan = fit_parts(catalog, request, model);
   MemoryReport document = report_parts(catalog, request.job, plan, options.explain);
@@ -122,7 +126,8 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices);
   EstimateRequest request = resolve_request(catalog, options, environment, Prices::unused, outcome.notices);
-  const auto model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
+  const auto model =
+      std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*model);
   refuse_training_flags(options, by_parts);
   if (by_parts) return run_parts_memory(options, catalog, request, *model, std::move(outcome));
@@ -132,8 +137,14 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   MemoryReport document = report_memory(catalog, request, estimate, options.explain);
   if (options.fit) {
     const FitAnswer answer = answer_fit(catalog, request, *options.fit);
-    FitDocument fit{std::string(to_string(answer.question)), {}, answer.layout.devices(), static_cast<double>(answer.value),
-                    answer.dtype, answer.bound, answer.needed, answer.available};
+    FitDocument fit{std::string(to_string(answer.question)),
+                    {},
+                    answer.layout.devices(),
+                    static_cast<double>(answer.value),
+                    answer.dtype,
+                    answer.bound,
+                    answer.needed,
+                    answer.available};
     if (answer.accelerator) fit.accelerator = answer.accelerator->name;
     document.fit = std::move(fit);
   }

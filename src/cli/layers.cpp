@@ -123,8 +123,7 @@ Catalog load_layers(const Options& options, const Environment& environment, std:
   add_folder(files, kProjectFolder, Layer::project, notices);
   for (const std::string& path : options.catalogs) files.push_back({path, Layer::flag});
   std::vector<AddedOffer> added;
-  if (imported != Imported::none)
-    added = imported_offers(options, environment, imported == Imported::all, notices);
+  if (imported != Imported::none) added = imported_offers(options, environment, imported == Imported::all, notices);
   return load_catalog(files, added);
 }
 

@@ -153,8 +153,8 @@ RecordDocument show_gpu(const Catalog& catalog, const Accelerator& gpu) {
 RecordDocument show_model(const Catalog& catalog, const ResolvedModel& model) {
   const ModelConfig& config = model.files.config;
   const Network& network = config.network;
-  RecordDocument record = model.preset ? record_of_preset(catalog, *model.preset)
-                                       : RecordDocument{"model", model.identity.name, {}};
+  RecordDocument record =
+      model.preset ? record_of_preset(catalog, *model.preset) : RecordDocument{"model", model.identity.name, {}};
   const auto add = [&](std::string name, const std::string& value) {
     if (!value.empty()) {
       record.fields.push_back({std::move(name), value, "published", model.identity.source, {}, {}});

@@ -79,7 +79,7 @@ Json memory_json(const MemoryDocumentPart& m) {
   }
   return {{"per_device_bytes", number(m.per_device_bytes)}, {"capacity_bytes", number(m.capacity_bytes)},
           {"headroom_bytes", number(m.headroom_bytes)},     {"verdict", m.verdict},
-          {"max_concurrency", known(m.max_concurrency)},   {"terms", std::move(terms)}};
+          {"max_concurrency", known(m.max_concurrency)},    {"terms", std::move(terms)}};
 }
 
 Json latency_json(const LatencyDocument& l) {
@@ -375,7 +375,10 @@ Json to_json(const ValidateDocument& d) {
           {"scored", d.scored},
           {"predicted", d.predicted},
           {"coverage", number(d.coverage)},
-          {"skipped", list(d.skipped, [](const auto& s) { return Json{{"reason", s.reason}, {"rows", s.rows}}; })},
+          {"skipped", list(d.skipped,
+                           [](const auto& s) {
+                             return Json{{"reason", s.reason}, {"rows", s.rows}};
+                           })},
           {"groups", list(d.groups, group_json)},
           {"all", group_json(d.all)},
           {"worst", list(d.worst, row_json)},
@@ -394,7 +397,9 @@ Json to_json(const StartLogDocument& d) {
   Json terms = Json::array();
   for (const StartLogDocument::Term& t : d.terms) {
     terms.push_back({{"id", t.id},
-                     {"unit", t.unit == Unit::bytes ? "bytes" : t.unit == Unit::tokens ? "tokens" : "ratio"},
+                     {"unit", t.unit == Unit::bytes    ? "bytes"
+                              : t.unit == Unit::tokens ? "tokens"
+                                                       : "ratio"},
                      {"printed", number(t.printed)},
                      {"predicted", known(t.predicted)},
                      {"residual", t.predicted ? number(*t.predicted - t.printed) : Json(nullptr)},

@@ -93,7 +93,9 @@ std::string start_log_text(const StartLogDocument& d, const TextStyle& style) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& t : d.terms) {
     const auto shown = [&](double value) {
-      return t.unit == Unit::bytes ? format_binary_bytes(bytes(value)) : t.unit == Unit::tokens ? format_whole(value) : format_significant(value, 3);
+      return t.unit == Unit::bytes    ? format_binary_bytes(bytes(value))
+             : t.unit == Unit::tokens ? format_whole(value)
+                                      : format_significant(value, 3);
     };
     std::string residual;
     if (t.predicted && t.printed > 0) residual = format_significant(100 * (*t.predicted / t.printed - 1), 2) + " %";
