@@ -48,7 +48,7 @@ class PartBuilder {
     const std::string outer_prefix = prefix_;
     const std::int64_t outer = repeat_;
     prefix_ += std::string(prefix) + ".*.";
-    repeat_ = repeat_ * count;
+    repeat_ = bounded(repeat_, count);
     in_layers_ += 1;
     body(*this);
     in_layers_ -= 1;
@@ -64,8 +64,8 @@ class PartBuilder {
   /// A kernel of `outputs` x (`inputs` / groups) x `kernel` positions (9 of a 3 x 3).
   void conv(std::string_view name, std::int64_t outputs, std::int64_t inputs, std::int64_t kernel, ConvOptions o = {}) {
     const double uses = o.uses < 0 ? positions_ : o.uses;
-    add({std::string(name), TensorRole::convolution, Sharding::replicated, o.count, outputs, inputs / o.groups * kernel,
-         0, uses, false, kernel});
+    add({std::string(name), TensorRole::convolution, Sharding::replicated, o.count, outputs,
+         bounded(inputs / o.groups, kernel), 0, uses, false, kernel});
     if (o.bias) add({std::string(name) + "_bias", TensorRole::bias, Sharding::replicated, o.count, outputs, 1, 0, 0});
   }
   /// A norm's weight and, unless it has none, its bias.
@@ -82,7 +82,7 @@ class PartBuilder {
   void add(TensorGroup group) {
     if (group.count <= 0 || group.rows <= 0 || group.columns <= 0) return;
     group.name = prefix_ + group.name;
-    group.count *= repeat_;
+    group.count = bounded(group.count, repeat_);
     group.layers = in_layers_ > 0 ? repeat_ : 0;
     for (TensorGroup& known : part_.tensors) {  // the same tensor of another kind of layer
       if (known.name != group.name || known.rows != group.rows || known.columns != group.columns ||
@@ -108,6 +108,13 @@ class PartBuilder {
   [[nodiscard]] NetworkPart take() { return std::move(part_); }
 
  private:
+  /// The product, cut where `check_part` refuses the part anyway.
+  static std::int64_t bounded(std::int64_t one, std::int64_t other) {
+    constexpr std::int64_t most = 1'000'000'000'000'000;
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(one, other, &product) || product > most ? most : product;
+  }
+
   NetworkPart part_;
   double positions_;
   std::string prefix_;
