@@ -6,7 +6,6 @@
 #   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
 #   fit             fits the constants of data/engines.yaml to data/measured; by hand, not part of a build
 #   accuracy        how far counted weights are from published sizes; by hand, not part of a build
-#   training_accuracy  the same for the memory of training jobs
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
 
@@ -89,33 +88,17 @@ if(GPUPLAN_SOURCES)
   add_library(gpuplan::gpuplan ALIAS gpuplan)
 endif()
 
-if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/fit.cpp")
-  # Run by hand after a change of data/measured or of perf: fit data/engines.yaml data/measured/inference.csv
-  add_executable(fit EXCLUDE_FROM_ALL tools/fit.cpp)
-  gpuplan_configure(fit)
-  target_link_libraries(fit PRIVATE gpuplan::gpuplan)
-endif()
-
-if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/accuracy.cpp")
-  # Run by hand: accuracy data/measured/weights.csv
-  add_executable(accuracy EXCLUDE_FROM_ALL tools/accuracy.cpp)
-  gpuplan_configure(accuracy)
-  target_link_libraries(accuracy PRIVATE gpuplan::gpuplan)
-endif()
-
-if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/bench/footprints.cpp")
-  # Run by hand and from bench/run: how long a million footprints take.
-  add_executable(footprints EXCLUDE_FROM_ALL bench/footprints.cpp)
-  gpuplan_configure(footprints)
-  target_link_libraries(footprints PRIVATE gpuplan::gpuplan)
-endif()
-
-if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/tools/training_accuracy.cpp")
-  # Run by hand: training_accuracy data/measured/training.csv
-  add_executable(training_accuracy EXCLUDE_FROM_ALL tools/training_accuracy.cpp)
-  gpuplan_configure(training_accuracy)
-  target_link_libraries(training_accuracy PRIVATE gpuplan::gpuplan)
-endif()
+# Programs that are run by hand, over the library.
+function(gpuplan_hand_tool name source)
+  if(TARGET gpuplan AND EXISTS "${PROJECT_SOURCE_DIR}/${source}")
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+    gpuplan_configure(${name})
+    target_link_libraries(${name} PRIVATE gpuplan::gpuplan)
+  endif()
+endfunction()
+gpuplan_hand_tool(fit tools/fit.cpp)               # after a change of data/measured or of perf
+gpuplan_hand_tool(accuracy tools/accuracy.cpp)     # accuracy data/measured/weights.csv
+gpuplan_hand_tool(footprints bench/footprints.cpp) # from bench/run: how long a million footprints take
 
 if(GPUPLAN_CLI_SOURCES)
   gpuplan_sources(files cli ${GPUPLAN_CLI_SOURCES})

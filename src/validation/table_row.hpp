@@ -4,6 +4,7 @@
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/validation/csv.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,9 +38,10 @@ class TableRow {
 
  private:
   void refuse(std::string_view column, const std::string& message, const std::string& expected) {
+    const auto at = table_.column(column);
     problems_.push_back({"input.bad_value",
                          std::string(column) + ": " + message,
-                         Place{std::string(origin_), record_.line, 0},
+                         Place{std::string(origin_), record_.line, at ? static_cast<int>(*at) + 1 : 0},
                          expected,
                          {},
                          {}});

@@ -1,5 +1,7 @@
 #include <gpuplan/validation/training.hpp>
 
+#include "table_row.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/parse.hpp>
 #include <gpuplan/validation/csv.hpp>
@@ -18,40 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kMetrics = {"peak_bytes_per_device", "reserved_bytes_per_device", "fits"};
 constexpr std::array<std::string_view, 7> kColumns = {"id", "source", "task", "engine", "model", "metric", "value"};
 
-/// Takes the fields of one record by their columns and collects what is wrong with them.
-class Record {
- public:
-  Record(const CsvTable& table, const CsvRecord& record, std::string_view origin, std::vector<Problem>& problems)
-      : table_(table), record_(record), origin_(origin), problems_(problems) {}
-  [[nodiscard]] std::string text(std::string_view column) const {
-    const auto at = table_.column(column);
-    return at ? record_.fields[*at] : std::string{};
-  }
-  [[nodiscard]] std::optional<std::int64_t> count(std::string_view column) { return number(column, parse_count); }
-  template <class Parse>
-  auto number(std::string_view column, Parse parse) -> decltype(parse(std::string_view{}).value) {
-    const std::string field = text(column);
-    if (field.empty()) return std::nullopt;
-    auto parsed = parse(field);
-    if (!parsed.value) {
-      problems_.push_back({"input.bad_value",
-                           std::string(column) + ": " + parsed.message,
-                           Place{std::string(origin_), record_.line, 0},
-                           parsed.expected,
-                           {},
-                           {}});
-    }
-    return parsed.value;
-  }
-
- private:
-  const CsvTable& table_;
-  const CsvRecord& record_;
-  std::string_view origin_;
-  std::vector<Problem>& problems_;
-};
-
-TrainingRow read_row(Record& in) {
+TrainingRow read_row(TableRow& in) {
   TrainingRow row;
   const std::pair<std::string_view, std::string TrainingRow::*> texts[] = {
       {"id", &TrainingRow::id},
@@ -82,7 +51,7 @@ TrainingRow read_row(Record& in) {
       {"cp", &TrainingRow::cp},
       {"ep", &TrainingRow::ep},
       {"lora_rank", &TrainingRow::lora_rank}};
-  for (const auto& [column, member] : counts) row.*member = in.count(column);
+  for (const auto& [column, member] : counts) row.*member = in.number(column, parse_count);
   row.sequence_parallel = in.text("sp") == "1" || in.text("sp") == "yes";
   row.value = in.number("value", parse_non_negative).value_or(0);
   return row;
@@ -102,19 +71,11 @@ std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_v
 
 std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_view origin) {
   std::vector<Problem> problems;
-  for (const std::string_view column : kColumns) {
-    if (table.column(column)) continue;
-    problems.push_back({"input.missing_key",
-                        "no column '" + std::string(column) + "'",
-                        Place{std::string(origin), 1, 0},
-                        "the columns of data/measured/README.md",
-                        {},
-                        {}});
-  }
+  require_columns(table, kColumns, origin, problems);
   if (!problems.empty()) throw InputError(std::move(problems));
   std::vector<TrainingRow> rows;
   for (const CsvRecord& record : table.records) {
-    Record in(table, record, origin, problems);
+    TableRow in(table, record, origin, problems);
     const std::string metric = in.text("metric");
     if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || in.text("score") == "no") continue;
     TrainingRow row = read_row(in);
