@@ -194,6 +194,13 @@ class Checker {
       report(framework, "fragmentation_low",
              "training framework " + quoted(framework.name) + " has a fragmentation outside its own range");
     }
+    positive(framework, "training framework", "compute_efficiency", framework.compute_efficiency);
+    positive(framework, "training framework", "attention_efficiency", framework.attention_efficiency);
+    positive(framework, "training framework", "bandwidth_efficiency", framework.bandwidth_efficiency);
+    if (framework.time_low.or_else(1) > 1 || framework.time_low.or_else(1) <= 0 || framework.time_high.or_else(1) < 1) {
+      report(framework, "time_low",
+             "training framework " + quoted(framework.name) + " has no interval around its estimated time");
+    }
   }
   void check(const Runtime& runtime) {
     positive(runtime, "runtime", "map_copies", runtime.map_copies);

@@ -39,7 +39,8 @@ constexpr Word<TrainingPrecision> kPrecisions[] = {{TrainingPrecision::fp32, "fp
                                                    {TrainingPrecision::bf16_mixed, "bf16-mixed", "mixed"},
                                                    {TrainingPrecision::fp16_mixed, "fp16-mixed", "fp16"},
                                                    {TrainingPrecision::bf16, "bf16", "bf16-true bf16-pure"},
-                                                   {TrainingPrecision::fp8, "fp8", ""}};
+                                                   {TrainingPrecision::fp8, "fp8", ""},
+                                                   {TrainingPrecision::fp4, "fp4", ""}};
 constexpr Word<StateSharding> kShardings[] = {{StateSharding::none, "0", "none ddp"},
                                               {StateSharding::zero1, "1", "zero-1"},
                                               {StateSharding::zero2, "2", "zero-2"},

@@ -1,6 +1,6 @@
 // Weights, gradients, optimizer states and adapters of one rank.
 
-#include "training_terms.hpp"
+#include <gpuplan/memory/training_terms.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -138,6 +138,7 @@ void add_weights(const TrainingMemoryInputs& in, const TensorGroup& tensor, cons
   (expert ? held.expert_trained : held.dense_trained) += trained;
   (expert ? held.expert_states : held.dense_states) += states;
   if (tensor.is_linear() && job.precision == TrainingPrecision::fp8) held.eight_bit += elements * share;
+  if (tensor.is_linear() && job.precision == TrainingPrecision::fp4) held.eight_bit += elements * share / 2;
   if (tensor.layers > 0) {
     held.layer_weights += weights / stage.layers;
     held.layer_trained += trained / stage.layers;
@@ -180,6 +181,7 @@ Widths widths_of(const TrainingMemoryInputs& in) {
     case TrainingPrecision::bf16_mixed:
     case TrainingPrecision::fp16_mixed:
     case TrainingPrecision::fp8:
+    case TrainingPrecision::fp4:
       return {2, gradient, 4, 4};
   }
   return {};

@@ -10,7 +10,10 @@ set(GPUPLAN_VALIDATION_SOURCES
   predict_training.cpp
   predictors.cpp
   start_log.cpp
+  training_job.cpp
   training_rows.cpp
+  training_time.cpp
+  least_squares.cpp
   validate.cpp
   weights.cpp
 )

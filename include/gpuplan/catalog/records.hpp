@@ -283,6 +283,19 @@ struct TrainingFramework {
   Fact<double> fragmentation;      ///< share of what comes and goes that the allocator holds besides
   Fact<double> fragmentation_low;  ///< 10 % and 90 % quantiles of it
   Fact<double> fragmentation_high;
+  bool overlaps_gradients = false;      ///< gradients are exchanged while the backward pass runs on
+  bool overlaps_layers = false;         ///< collectives of tensor and expert parallelism run while products do
+  bool interleaves = false;             ///< its recipes give a pipeline stage several model chunks
+  Fact<double> compute_efficiency;      ///< share of the compute ceiling in matrix products
+  Fact<double> attention_efficiency;    ///< the same in attention
+  Fact<double> bandwidth_efficiency;    ///< share of the bandwidth ceiling
+  Fact<double> exposed_share;           ///< of the lesser of communication and computation that run at once, what is not hidden
+  Fact<Seconds> launch;                 ///< a kernel: its start and its end
+  Fact<Seconds> step;                   ///< host time of an optimizer step
+  Fact<double> time_low;                ///< 10 % and 90 % quantiles of measured over predicted step times
+  Fact<double> time_high;
+  Fact<std::int64_t> time_rows;         ///< that these rest on
+  Fact<std::int64_t> time_sources;
   Text notes;
   FieldMarks marks;
   SourceId source = 0;
