@@ -206,9 +206,11 @@ std::vector<Problem> check_training(const TrainingSpec& job) {
     problems.push_back(std::move(p));
   }
   if (!problems.empty()) return problems;
-  if (job.ep > job.dp * job.cp) {
+  // Experts that are not divided by tensor parallelism are spread over its ranks, too.
+  const std::int64_t each = job.expert_tp > 0 ? std::max<std::int64_t>(1, job.tp / job.expert_tp) : 1;
+  if (job.ep > job.dp * job.cp * each) {
     problems.push_back(contradiction("experts over " + std::to_string(job.ep) + " ranks, but there are " +
-                                         std::to_string(job.dp * job.cp) + " data- and context-parallel ranks",
+                                         std::to_string(job.dp * job.cp * each) + " data- and context-parallel ranks",
                                      "--ep", "a divisor of dp x cp"));
   }
   if (job.vpp > 1 && job.pp == 1) {

@@ -228,7 +228,8 @@ ShardDegrees shard_degrees(const TrainingSpec& job) {
   ShardDegrees d;
   double ranks = as_double(job.dp) * as_double(job.cp);
   if (job.sharding == StateSharding::hsdp) ranks = std::min(ranks, as_double(job.shard_group));
-  const double expert_ranks = std::max(1.0, ranks / as_double(job.ep));
+  const double spread = job.expert_tp > 0 ? std::max(1.0, as_double(job.tp) / as_double(job.expert_tp)) : 1;
+  const double expert_ranks = std::max(1.0, ranks * spread / as_double(job.ep));
   const bool whole = job.sharding == StateSharding::zero3 || job.sharding == StateSharding::fsdp ||
                      job.sharding == StateSharding::hsdp;
   const bool gradients = whole || job.sharding == StateSharding::zero2 || job.sharding == StateSharding::fsdp_grad;

@@ -153,7 +153,10 @@ class WorkOfStep {
     divide_sequence(forward, op);
     unfuse(forward);
     const bool core = op.id == "attention.core" || op.id == "attention.core_windowed";
-    if (op.id == "experts") forward.bytes = expert_bytes(forward);
+    if (op.id == "experts") {
+      forward.bytes = expert_bytes(forward);
+      forward.kernels = expert_kernels();
+    }
     PassOperator backward = forward;
     backward.kernels *= 2;
     backward.bytes *= 2;
@@ -195,6 +198,14 @@ class WorkOfStep {
     }
     const double read = weights / std::max(1.0, forward.count);
     return std::max(forward.bytes - read * (1 - 1 / as_double(job_.ep)), forward.bytes / as_double(job_.ep));
+  }
+
+  // Two products for each expert of the rank, whose tokens differ in number; and the sorting of tokens, there and back.
+  [[nodiscard]] double expert_kernels() const {
+    for (const MlpGroup& group : mlps_of(a_)) {
+      if (group.mlp.has_experts()) return 3 + 2 * std::ceil(as_double(group.mlp.experts) / as_double(job_.ep));
+    }
+    return 1;
   }
 
   void add_loss(TrainingWork& w) const {
@@ -271,7 +282,7 @@ class WorkOfStep {
                                                     collective(Collective::reduce_scatter, tensor, hidden_states)
                                               : collective(Collective::all_reduce, tensor, hidden_states);
     w.forward.tensor = w.backward.tensor = reduces * one;
-    const RankGroup experts = group(job_.ep, job_.expert_tp > 0 && job_.expert_tp < job_.tp ? 1 : job_.tp);
+    const RankGroup experts = group(job_.ep, job_.expert_tp > 0 ? std::max<std::int64_t>(1, job_.expert_tp) : job_.tp);
     const double sent = chosen * hidden_states / (job_.sequence_parallel ? as_double(job_.tp) : 1);
     const double exchange = collective(Collective::all_to_all, experts, sent);
     w.forward.experts = w.backward.experts = moe * 2 * exchange;
@@ -304,7 +315,9 @@ class WorkOfStep {
     const std::int64_t ranks = job_.dp * job_.cp;
     const std::int64_t sharing = job_.sharding == StateSharding::hsdp ? std::min(ranks, job_.shard_group) : ranks;
     const RankGroup inside = group(sharing, job_.tp);
-    const RankGroup expert_ranks = group(std::max<std::int64_t>(1, ranks / job_.ep), job_.tp * job_.ep);
+    const std::int64_t spread = job_.expert_tp > 0 ? std::max<std::int64_t>(1, job_.tp / job_.expert_tp) : 1;
+    const RankGroup expert_ranks =
+        group(std::max<std::int64_t>(1, ranks * spread / job_.ep), job_.tp / spread * job_.ep);
     const double dense_gradients = (held.dense_trained + held.adapter_trained) * widths.gradient;
     const double expert_gradients = held.expert_trained * widths.gradient;
     const double replicas = as_double(ranks) / as_double(sharing);

@@ -6,4 +6,5 @@ set(GPUPLAN_PLANNER_SOURCES
   offers.cpp
   parts.cpp
   training.cpp
+  training_estimate.cpp
 )

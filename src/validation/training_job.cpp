@@ -122,6 +122,8 @@ TrainingSpec job_of(const TrainingRow& row, const TrainingFramework& framework) 
   job.cp = row.cp.value_or(1);
   job.ep = row.ep.value_or(1);
   job.dp = row.dp.value_or(std::max<std::int64_t>(1, row.count.value_or(1) / (job.tp * job.pp * job.cp)));
+  // More ranks for experts than data-parallel ones: they take the tensor-parallel ranks as well.
+  if (job.ep > job.dp * job.cp) job.expert_tp = 1;
   job.sequence_parallel = row.sequence_parallel;
   job.flash_attention = row.flash_attention != "no";
   job.dropout = framework.dropout;

@@ -211,7 +211,9 @@ double time_ratio(const TrainingRowWork& work, const TrainingConstants& constant
   return work.row.metric == "step_s" || work.row.metric == "wall_s" ? quotient : 1 / quotient;
 }
 
-TrainingCalibration calibrate_training(const Catalog& catalog, std::span<const TrainingRowWork> works) {
+namespace {
+
+TrainingCalibration fit_all(const Catalog& catalog, std::span<const TrainingRowWork> works) {
   TrainingCalibration calibration;
   TrainingConstants usual;
   for (const Bound& bound : kBounds) usual.*(bound.member) = bound.start;
@@ -230,16 +232,45 @@ TrainingCalibration calibrate_training(const Catalog& catalog, std::span<const T
     fitted.constants = fitted.pooled ? calibration.pooled : fit(own, calibration.pooled);
     calibration.frameworks.push_back(std::move(fitted));
   }
-  // Intervals: ratios of all rows, each by its own framework's constants, sources alike; over 80 % of them lie between.
+  return calibration;
+}
+
+const std::string& left_out_key(const TrainingRowWork& work, LeftOut by) {
+  if (by == LeftOut::source) return work.row.source;
+  return by == LeftOut::accelerator ? work.row.accelerator : work.row.model;
+}
+
+}  // namespace
+
+std::vector<LeftOutRatio> left_out_ratios(const Catalog& catalog, std::span<const TrainingRowWork> works, LeftOut by) {
+  std::set<std::string_view> keys;
+  for (const TrainingRowWork& w : works) keys.insert(left_out_key(w, by));
+  std::vector<LeftOutRatio> ratios;
+  for (const std::string_view key : keys) {
+    std::vector<TrainingRowWork> others;
+    std::copy_if(works.begin(), works.end(), std::back_inserter(others),
+                 [&](const TrainingRowWork& w) { return left_out_key(w, by) != key; });
+    const TrainingCalibration fitted = fit_all(catalog, others);
+    for (const TrainingRowWork& w : works) {
+      if (left_out_key(w, by) == key) ratios.push_back({&w, time_ratio(w, constants_for(fitted, *w.framework))});
+    }
+  }
+  return ratios;
+}
+
+TrainingCalibration calibrate_training(const Catalog& catalog, std::span<const TrainingRowWork> works) {
+  TrainingCalibration calibration = fit_all(catalog, works);
   std::map<std::string_view, double> rows_of;
   for (const TrainingRowWork& w : works) rows_of[w.row.source] += 1;
   std::vector<Weighted> ratios;
-  for (const TrainingRowWork& w : works)
-    ratios.push_back({time_ratio(w, constants_for(calibration, *w.framework)), 1 / rows_of[w.row.source]});
+  for (const LeftOutRatio& left : left_out_ratios(catalog, works, LeftOut::source))
+    ratios.push_back({left.ratio, 1 / rows_of[left.work->row.source]});
   for (CalibratedFramework& fitted : calibration.frameworks) {
     fitted.low = ratios.empty() ? 1 : std::min(1.0, weighted_quantile(ratios, 0.1));
     fitted.high = ratios.empty() ? 1 : std::max(1.0, weighted_quantile(ratios, 0.9));
   }
+  calibration.rows = works.size();
+  calibration.sources = rows_of.size();
   return calibration;
 }
 
@@ -248,6 +279,47 @@ const TrainingConstants& constants_for(const TrainingCalibration& calibration, c
     if (fitted.name == framework.name) return fitted.constants;
   }
   return calibration.pooled;
+}
+
+namespace {
+
+std::string fitted_line(std::string_view key, double value) {
+  return "    " + std::string(key) + ": " + three_digits(value);
+}
+
+// The line with the value that was fitted for its key; as it was when none is.
+std::string written_line(std::string_view line, const CalibratedFramework& fitted, std::size_t rows,
+                         std::size_t sources) {
+  const auto is = [&](std::string_view key) { return trim(line).substr(0, key.size() + 1) == std::string(key) + ":"; };
+  for (const Bound& bound : kBounds) {
+    if (is(bound.key)) return fitted_line(bound.key, fitted.constants.*(bound.member) / bound.unit);
+  }
+  if (is("time_low")) return fitted_line("time_low", fitted.low);
+  if (is("time_high")) return fitted_line("time_high", fitted.high);
+  if (is("time_rows")) return "    time_rows: " + std::to_string(rows);
+  if (is("time_sources")) return "    time_sources: " + std::to_string(sources);
+  return std::string(line);
+}
+
+}  // namespace
+
+std::string with_calibration(std::string_view training_yaml, const TrainingCalibration& calibration) {
+  constexpr std::string_view kName = "  - name: ";
+  std::string result;
+  const CalibratedFramework* framework = nullptr;
+  while (!training_yaml.empty()) {
+    const std::string_view line = training_yaml.substr(0, training_yaml.find('\n'));
+    training_yaml.remove_prefix(std::min(training_yaml.size(), line.size() + 1));
+    if (line.substr(0, kName.size()) == kName) {
+      framework = nullptr;
+      for (const CalibratedFramework& fitted : calibration.frameworks) {
+        if (fitted.name == trim(line.substr(kName.size()))) framework = &fitted;
+      }
+    }
+    result +=
+        (framework ? written_line(line, *framework, calibration.rows, calibration.sources) : std::string(line)) + "\n";
+  }
+  return result;
 }
 
 }  // namespace gpuplan

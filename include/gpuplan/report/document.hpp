@@ -87,6 +87,22 @@ struct TimeDocument {
   Spread ttft_s, tpot_s, prefill_tokens_per_s, decode_tokens_per_s, output_tokens_per_s, step_s;
 };
 
+/// Of a training job.
+struct TrainRunDocument {
+  double vpp = 1, micro_batch = 1, grad_accum = 1, zero = 0;
+  bool sequence_parallel = false;
+  std::string recompute, sharding;
+  Spread tokens_per_s, step_s, work_s, total_s;  ///< of all devices; total is work with interruptions and checkpoints
+  Known mfu, hfu;
+  double tokens = 0, steps = 0, global_batch = 0;  ///< sequences a step
+  std::vector<MemoryTerm> step_terms;              ///< seconds; `bytes` holds the value
+  double checkpoint_bytes = 0, save_s = 0;
+  Known checkpoint_interval_s, interruptions, goodput;
+  std::string spot_verdict;  ///< empty: no spot, or its rate is unknown
+  double cost_total = 0, cost_p90 = 0;
+  double per_1m_tokens = 0;
+};
+
 struct CostTerm {
   std::string id;
   double amount = 0;
@@ -112,6 +128,7 @@ struct OptionDocument {
   MemoryDocumentPart memory;
   double at_concurrency = 1;  ///< in the whole deployment
   std::string at_basis;       ///< `asked` or `all_that_fit`
+  std::optional<TrainRunDocument> train;  ///< then there is no concurrency, and `alone` and `time` are empty
   LatencyDocument alone;
   TimeDocument time;
   CostDocument cost;

@@ -48,14 +48,25 @@ struct CalibratedFramework {
   bool pooled = false;  ///< too few rows of its own: the constants are those fitted to all
   std::int64_t rows = 0;
   std::int64_t sources = 0;
-  double low = 1;  ///< 10 % and 90 % quantiles of measured over predicted times
+  double low = 1;  ///< 10 % and 90 % quantiles of measured over predicted times of sources left out
   double high = 1;
 };
 struct TrainingCalibration {
   TrainingConstants pooled;
   std::vector<CalibratedFramework> frameworks;  ///< in the catalogue's order
+  std::size_t rows = 0;                         ///< that the intervals rest on
+  std::size_t sources = 0;
 };
 TrainingCalibration calibrate_training(const Catalog& catalog, std::span<const TrainingRowWork> works);
+
+/// What is left out together: all rows of a source, of an accelerator, of a model.
+enum class LeftOut : std::uint8_t { source, accelerator, model };
+struct LeftOutRatio {
+  const TrainingRowWork* work = nullptr;
+  double ratio = 1;  ///< measured over predicted time, by the constants of the other rows
+};
+std::vector<LeftOutRatio> left_out_ratios(const Catalog& catalog, std::span<const TrainingRowWork> works, LeftOut by);
+
 const TrainingConstants& constants_for(const TrainingCalibration& calibration, const TrainingFramework& framework);
 
 /// The text of data/training.yaml with the fitted lines replaced, all else as it was.
