@@ -224,6 +224,24 @@ class Checker {
   }
   void check(const Runtime& runtime) {
     positive(runtime, "runtime", "map_copies", runtime.map_copies);
+    positive(runtime, "runtime", "compute_efficiency", runtime.compute_efficiency);
+    positive(runtime, "runtime", "convolution_efficiency", runtime.convolution_efficiency);
+    positive(runtime, "runtime", "depthwise_efficiency", runtime.depthwise_efficiency);
+    positive(runtime, "runtime", "attention_efficiency", runtime.attention_efficiency);
+    positive(runtime, "runtime", "bandwidth_efficiency", runtime.bandwidth_efficiency);
+    positive(runtime, "runtime", "kernels", runtime.kernels);
+    positive(runtime, "runtime", "interval_low", runtime.interval_low);
+    if (runtime.interval_low.or_else(1) > 1 || runtime.interval_high.or_else(1) < 1) {
+      report(runtime, "interval_low",
+             "runtime " + quoted(runtime.name) + " has an interval of time that leaves out its own estimate");
+    }
+    const std::pair<std::string_view, Text> others[] = {{"time_as", runtime.time_as}, {"compiled", runtime.compiled}};
+    for (const auto& [field, other] : others) {
+      const bool known = std::any_of(dataset_.runtimes.begin(), dataset_.runtimes.end(),
+                                     [&](const Runtime& r) { return r.name == other; });
+      if (!other.empty() && !known)
+        report(runtime, field, "runtime " + quoted(runtime.name) + " refers to " + quoted(other) + ", which is none");
+    }
     if (runtime.overhead_low.or_else(1) > 1 || runtime.overhead_high.or_else(1) < 1) {
       report(runtime, "overhead_low",
              "runtime " + quoted(runtime.name) + " has overheads whose range leaves out their own estimate");

@@ -2,6 +2,7 @@
 
 #include <gpuplan/validation/memory.hpp>
 #include <gpuplan/validation/parts.hpp>
+#include <gpuplan/validation/parts_time.hpp>
 #include <gpuplan/validation/predict.hpp>
 #include <gpuplan/validation/training.hpp>
 #include <gpuplan/validation/training_time.hpp>
@@ -129,7 +130,28 @@ void predict_text_time(const Catalog& catalog, const CsvTable& table, std::strin
   }
 }
 
-// Training first: its tables share metrics with those of inference. The time of images, video, sound and encoders has none yet.
+bool claims_parts_time(const RowKind& kind) {
+  return !kind.training && !is_text(kind) && is_parts_time_metric(kind.metric);
+}
+void predict_parts_time(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                        std::span<ValidatedRow> rows) {
+  const auto read = read_parts_time_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  const Ceilings ceilings(catalog);
+  PartsRowReader reader(catalog, ceilings);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto work = reader.work_of(read[i]);
+    if (const auto* reason = std::get_if<std::string>(&work)) {
+      rows[i].how = *reason;
+      continue;
+    }
+    const auto& known = std::get<PartsRowWork>(work);
+    rows[i].predicted = predicted_value(known, constants_of(*known.runtime));
+    rows[i].how = known.runtime->name;
+  }
+}
+
+// Training first: its tables share metrics with those of inference.
 constexpr RowPredictor kPredictors[] = {
     {"training memory", claims_training, predict_training_rows},
     {"training time", claims_training_time, predict_training_time_rows},
@@ -137,6 +159,7 @@ constexpr RowPredictor kPredictors[] = {
     {"memory of language models", claims_text_memory, predict_text_memory},
     {"time of language models", claims_text_time, predict_text_time},
     {"memory of other networks", claims_parts_memory, predict_parts_rows},
+    {"time of other networks", claims_parts_time, predict_parts_time},
 };
 
 }  // namespace

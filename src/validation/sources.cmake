@@ -6,6 +6,8 @@ set(GPUPLAN_VALIDATION_SOURCES
   measured.cpp
   memory.cpp
   parts.cpp
+  parts_fit.cpp
+  parts_time.cpp
   predict.cpp
   predict_training.cpp
   predictors.cpp
