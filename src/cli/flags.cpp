@@ -130,7 +130,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve; of other networks generate, embed or recommend", "as the network", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -178,6 +178,30 @@ constexpr Flag kFlags[] = {
     {"grad-accum", 0, "N", "micro-batches a step and replica", "1", true, kTraining,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_training(o, "grad-accum").grad_accum = v; });
+     }},
+    {"global-batch", 0, "N", "sequences an optimizer step takes, of all devices", "4M tokens when pretraining, else 64", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) {
+         of_training(o, "global-batch");
+         o.global_batch = v;
+       });
+     }},
+    {"deadline", 0, "TIME", "the job is done within: 36h, 30d", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_duration(t), [&](Seconds v) {
+         of_training(o, "deadline");
+         o.deadline = v;
+       });
+     }},
+    {"by", 0, "DATE", "the job is done by: 2026-12-24 or 2026-12-24T09:00, counted from --as-of", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       of_training(o, "by");
+       return take_text(t, o.by);
+     }},
+    {"budget", 0, "MONEY", "the job costs no more than: 3000, or 3000 USD", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       of_training(o, "budget");
+       return take_text(t, o.budget);
      }},
     {"optimizer", 0, "NAME", "adamw, adamw-8bit, adamw-paged, adamw-8bit-paged, adafactor, lion, lion-8bit, sgd, sgd-momentum, muon", "adamw", true, kTraining,
      [](Options& o, std::string_view t) {
@@ -295,7 +319,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "items").items = static_cast<double>(v); });
      }},
-    {"tokens", 0, "N", "tokens of text in all, in place of --items", "", true, kParts,
+    {"tokens", 0, "N", "tokens of text in all, in place of --items; what a training job trains on", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "tokens").tokens = static_cast<double>(v); });
      }},

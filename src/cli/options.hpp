@@ -20,6 +20,10 @@ struct Options {
   std::optional<TrainingMethod> train;
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
+  std::optional<std::int64_t> global_batch;
+  std::optional<Seconds> deadline;
+  std::string by;      ///< a day, or a day and a time
+  std::string budget;  ///< an amount, with or without its currency
   std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
   std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
   std::vector<std::string> gpus;

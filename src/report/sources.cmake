@@ -9,6 +9,7 @@ set(GPUPLAN_REPORT_SOURCES
   build/prices.cpp
   build/records.cpp
   build/training.cpp
+  build/training_estimate.cpp
   build/validate.cpp
   render/assertion.cpp
   render/csv.cpp
@@ -17,6 +18,7 @@ set(GPUPLAN_REPORT_SOURCES
   render/json.cpp
   render/table.cpp
   render/text.cpp
+  render/train_run_text.cpp
   render/training_text.cpp
   render/validate_text.cpp
 )
