@@ -56,6 +56,8 @@ struct Accelerator {
   Text min_cuda_version;
   Fact<BytesPerSecond> stream_bandwidth;
   Text stream_bandwidth_method;
+  Fact<BytesPerSecond> core_bandwidth;  ///< of a CPU: what one core reads alone
+  Fact<FlopPerSecond> achieved_gemv;    ///< of a CPU: quantized matrix by vector, where matrix instructions do not help
   bool stream_bandwidth_is_lower_bound = false;  ///< not a plain STREAM triad or read: a copy, an application
   Fact<FlopPerSecond> achieved_gemm;
   Fact<FlopPerSecond> achieved_gemm_fp8;
@@ -182,7 +184,7 @@ struct EngineInterval {
 };
 /// What an engine does otherwise in the releases before one; what is not named is as in the record, or in the next newer entry.
 struct EngineRelease {
-  Text before;                ///< `0.7`: holds for releases before it
+  Text before;                 ///< `0.7`: holds for releases before it
   bool unified_pages = false;  ///< layers with a window keep the whole context, whatever `windowed_kv` says
   bool whole_prompts = false;  ///< a step takes a whole prompt, up to the context
   Fact<std::int64_t> profiled_sequences;
@@ -212,19 +214,21 @@ struct Engine {
   Fact<double> sampler_bytes_per_logit;   ///< per running sequence and vocabulary entry
   Fact<double> activation_copies;         ///< live hidden-wide buffers per token of the largest step
   Fact<std::int64_t> profiled_sequences;  ///< that sampling is profiled with at start; unknown: as many as run
-  Fact<std::int64_t> large_profiled_sequences;   ///< the same on devices of `large_capability` with at least `large_memory`
+  Fact<std::int64_t>
+      large_profiled_sequences;  ///< the same on devices of `large_capability` with at least `large_memory`
   Fact<std::int64_t> large_max_batched_tokens;
   Fact<Bytes> large_memory;
-  Text large_capability;                 ///< least NVIDIA compute capability of such devices
-  Fact<std::int64_t> graph_tokens;       ///< tokens that the reserved graph of operations is made for (a micro-batch)
-  Fact<double> kv_copies;                ///< bytes held for each byte of the cache; over 1 where it grows by concatenation
-  Fact<double> score_bytes;              ///< an attention score of a prompt, where scores are stored; unknown: fused attention
-  Fact<double> prompt_logit_bytes;       ///< a logit of every prompt token, where all are computed; unknown: the last one's only
-  Fact<double> allocator_slack;          ///< share of what it allocates that is held beside it
-  bool fraction_of_free = false;         ///< `memory_fraction` is of what is free once the rest is there
-  bool whole_prompts = false;            ///< a step takes a whole prompt
-  bool embedding_on_host = false;        ///< the token table stays in host memory
-  Fact<double> overhead_low;              ///< 10 % and 90 % quantiles of measured over computed overheads
+  Text large_capability;            ///< least NVIDIA compute capability of such devices
+  Fact<std::int64_t> graph_tokens;  ///< tokens that the reserved graph of operations is made for (a micro-batch)
+  Fact<double> kv_copies;           ///< bytes held for each byte of the cache; over 1 where it grows by concatenation
+  Fact<double> score_bytes;  ///< an attention score of a prompt, where scores are stored; unknown: fused attention
+  Fact<double>
+      prompt_logit_bytes;  ///< a logit of every prompt token, where all are computed; unknown: the last one's only
+  Fact<double> allocator_slack;    ///< share of what it allocates that is held beside it
+  bool fraction_of_free = false;   ///< `memory_fraction` is of what is free once the rest is there
+  bool whole_prompts = false;      ///< a step takes a whole prompt
+  bool embedding_on_host = false;  ///< the token table stays in host memory
+  Fact<double> overhead_low;       ///< 10 % and 90 % quantiles of measured over computed overheads
   Fact<double> overhead_high;
   Fact<double> compute_efficiency;      ///< share of the dense peak in large matrix products
   Fact<double> dequantized_efficiency;  ///< the same when weights are expanded to 16 bit on the way
@@ -234,6 +238,13 @@ struct Engine {
   Fact<Seconds> launch;                 ///< per operator
   Fact<Seconds> step;                   ///< host time of a running sequence in a step: scheduler, sampler, text
   Fact<Seconds> request;                ///< per request before its first token
+  Fact<Seconds> host;                   ///< host time of a step, whatever runs: scheduler, inputs, launch of a graph
+  Fact<Seconds> stream;                 ///< host time of a token that is sent to a client: text, one message
+  Fact<double> meeting;  ///< prompts of equal requests that a prompt meets in a closed loop, where there are so many
+  Fact<double> in_step;  ///< share of all others' prompts that come before one's own in a closed loop
+  Fact<std::int64_t>
+      expanded_rows;  ///< products of so many rows and more write quantized weights to memory in 16 bit first
+  Text like;          ///< the engine whose constants are taken where its own rows are few
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
   std::span<const EngineRelease> releases;  ///< newest first
@@ -295,10 +306,11 @@ struct Runtime {
   Text title;
   Texts aliases;
   Text version;
-  Fact<double> map_copies;     ///< bytes held for each byte of an operation's maps: its input twice, and its output
-  Fact<double> layout_copies;  ///< bytes for each byte of a 16-bit convolution's input and output: the layout of its kernels
-  Fact<double> score_copies;   ///< bytes held for each byte of attention scores, where they are stored
-  bool stores_scores = false;  ///< attention is not fused unless the job says otherwise
+  Fact<double> map_copies;  ///< bytes held for each byte of an operation's maps: its input twice, and its output
+  Fact<double>
+      layout_copies;  ///< bytes for each byte of a 16-bit convolution's input and output: the layout of its kernels
+  Fact<double> score_copies;        ///< bytes held for each byte of attention scores, where they are stored
+  bool stores_scores = false;       ///< attention is not fused unless the job says otherwise
   Fact<std::int64_t> map_elements;  ///< the most elements that one map of a convolution may have
   Fact<Bytes> context;              ///< driver context and loaded kernels
   Fact<Bytes> workspace;            ///< libraries' workspaces

@@ -131,8 +131,8 @@ struct HardwareDocument {
   LayoutDocument layout;
   std::optional<MemoryDocumentPart> memory;  ///< empty when rejected
   struct Limits {
-    double kv_pool_bytes = 0;   ///< on one device
-    double kv_pool_tokens = 0;  ///< positions of all sequences of a replica
+    double kv_pool_bytes = 0;    ///< on one device
+    double kv_pool_tokens = 0;   ///< positions of all sequences of a replica
     double longest_context = 0;  ///< of one sequence alone
     std::vector<std::string> engine_flags;
   };
@@ -260,6 +260,7 @@ struct ValidateDocument {
     std::int64_t rows = 0, sources = 0, predicted = 0;
     double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0, worst_abs_error = 0;
     double bias = 1;
+    Known coverage_80;  ///< share of the rows whose measured value lies in the printed 80 % interval
   };
   struct Row {
     std::string id, source, metric, how;
