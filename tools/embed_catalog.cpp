@@ -56,6 +56,10 @@ constexpr std::string_view enum_type() {
   if constexpr (std::same_as<E, PriceUnit>) return "PriceUnit";
   if constexpr (std::same_as<E, Vat>) return "Vat";
   if constexpr (std::same_as<E, Confidence>) return "Confidence";
+  if constexpr (std::same_as<E, Availability>) return "Availability";
+  if constexpr (std::same_as<E, OffState>) return "OffState";
+  if constexpr (std::same_as<E, StorageKind>) return "StorageKind";
+  if constexpr (std::same_as<E, StorageScope>) return "StorageScope";
 }
 
 template <class R>
@@ -76,6 +80,14 @@ constexpr std::string_view record_type() {
   if constexpr (std::same_as<R, TokenPrice>) return "TokenPrice";
   if constexpr (std::same_as<R, StoragePrice>) return "StoragePrice";
   if constexpr (std::same_as<R, CpuServer>) return "CpuServer";
+  if constexpr (std::same_as<R, ProviderTerms>) return "ProviderTerms";
+  if constexpr (std::same_as<R, StorageClass>) return "StorageClass";
+  if constexpr (std::same_as<R, FrameworkPackage>) return "FrameworkPackage";
+  if constexpr (std::same_as<R, FrameworkRelease>) return "FrameworkRelease";
+  if constexpr (std::same_as<R, CudaRelease>) return "CudaRelease";
+  if constexpr (std::same_as<R, OwnedHardware>) return "OwnedHardware";
+  if constexpr (std::same_as<R, EnergyMix>) return "EnergyMix";
+  if constexpr (std::same_as<R, FailureStudy>) return "FailureStudy";
   if constexpr (std::same_as<R, CurrencyRate>) return "CurrencyRate";
 }
 
@@ -178,10 +190,14 @@ void write(std::ostream& out, const Dataset& dataset) {
          "#include \"embedded.hpp\"\n\nnamespace gpuplan {\nnamespace {\nusing namespace std::literals;\n";
   Writer writer(out);
   const CatalogView view = dataset.view();
-  std::vector<std::string> names = {writer.array_of(view.accelerators), writer.array_of(view.links),
-                                    writer.array_of(view.nodes),        writer.array_of(view.models),
-                                    writer.array_of(view.engines),      writer.array_of(view.training_frameworks),
-                                    writer.array_of(view.runtimes),     writer.array_of(view.providers),    writer.array_of(view.currencies)};
+  std::vector<std::string> names = {writer.array_of(view.accelerators),    writer.array_of(view.links),
+                                    writer.array_of(view.nodes),           writer.array_of(view.models),
+                                    writer.array_of(view.engines),         writer.array_of(view.training_frameworks),
+                                    writer.array_of(view.runtimes),        writer.array_of(view.providers),
+                                    writer.array_of(view.storage_classes), writer.array_of(view.framework_releases),
+                                    writer.array_of(view.cuda_releases),   writer.array_of(view.owned_hardware),
+                                    writer.array_of(view.energy),          writer.array_of(view.failure_studies),
+                                    writer.array_of(view.currencies)};
   out << "constexpr Source kSources[] = {\n";
   for (const Source& source : view.sources) {
     out << "  {" << literal(source.text) << ", " << literal(source.observed_on) << "},\n";

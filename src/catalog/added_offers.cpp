@@ -81,6 +81,8 @@ Offer offer_of(const AddedOffer& added, Text provider, Dataset& into, Words& wor
   offer.ram = fact(added.ram, source);
   offer.storage = fact(added.storage, source);
   offer.product = words.keep(added.product);
+  offer.setup_fee = fact(added.setup_fee, source);
+  offer.interruptions_per_month = fact(added.interruptions_per_month, source);
   offer.confidence = added.confidence;
   offer.rankable = added.rankable;
   offer.why_not = words.keep(added.why_not);

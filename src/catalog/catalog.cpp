@@ -14,8 +14,10 @@ namespace {
 template <class R>
 bool answers_to(const R& record, const std::string& key) {
   if (lookup_key(record.name) == key) return true;
-  return std::any_of(record.aliases.begin(), record.aliases.end(),
-                     [&](Text alias) { return lookup_key(alias) == key; });
+  if constexpr (requires { record.aliases; })
+    return std::any_of(record.aliases.begin(), record.aliases.end(),
+                       [&](Text alias) { return lookup_key(alias) == key; });
+  return false;
 }
 
 template <class R>
@@ -105,6 +107,20 @@ const CurrencyRate* Catalog::find_currency(std::string_view code) const {
   const auto found = std::find_if(view_.currencies.begin(), view_.currencies.end(),
                                   [&](const CurrencyRate& r) { return to_lower(r.currency) == key; });
   return found == view_.currencies.end() ? nullptr : &*found;
+}
+
+const StorageClass* Catalog::find_storage_class(std::string_view name) const {
+  return find(view_.storage_classes, name);
+}
+const CudaRelease* Catalog::find_cuda_release(std::string_view version) const {
+  return find(view_.cuda_releases, version);
+}
+const OwnedHardware* Catalog::find_owned_hardware(std::string_view name) const {
+  return find(view_.owned_hardware, name);
+}
+const EnergyMix* Catalog::find_energy(std::string_view country) const {
+  const EnergyMix* known = country.empty() ? nullptr : find(view_.energy, country);
+  return known ? known : find(view_.energy, "world");
 }
 
 std::vector<const Accelerator*> Catalog::select_accelerators(std::string_view name) const {

@@ -13,7 +13,7 @@ namespace {
 template <class R>
 std::vector<Text> names_of(const R& record) {
   std::vector<Text> names = {record.name};
-  names.insert(names.end(), record.aliases.begin(), record.aliases.end());
+  if constexpr (requires { record.aliases; }) names.insert(names.end(), record.aliases.begin(), record.aliases.end());
   return names;
 }
 std::vector<Text> names_of(const CurrencyRate& rate) { return {rate.currency}; }
@@ -63,6 +63,7 @@ class Checker {
         documents_(documents),
         accelerators_(all_keys(dataset.accelerators)),
         links_(all_keys(dataset.links)),
+        nodes_(all_keys(dataset.nodes)),
         currencies_(all_keys(dataset.currencies)) {
     for (const FactsDocument& document : documents) readers_.emplace_back(document.root, document.origin);
   }
@@ -76,6 +77,12 @@ class Checker {
     unique_names(dataset_.training_frameworks, "training framework");
     unique_names(dataset_.runtimes, "runtime");
     unique_names(dataset_.providers, "provider");
+    unique_names(dataset_.storage_classes, "storage class");
+    unique_names(dataset_.framework_releases, "framework release");
+    unique_names(dataset_.cuda_releases, "CUDA release");
+    unique_names(dataset_.owned_hardware, "owned machine");
+    unique_names(dataset_.energy, "energy record");
+    unique_names(dataset_.failure_studies, "failure study");
     for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
     for (const Link& link : dataset_.links) positive(link, "link", "gb_per_s_per_direction", link.rate);
@@ -85,6 +92,19 @@ class Checker {
     for (const TrainingFramework& framework : dataset_.training_frameworks) check(framework);
     for (const Runtime& runtime : dataset_.runtimes) check(runtime);
     for (const Provider& provider : dataset_.providers) check(provider);
+    for (const StorageClass& storage : dataset_.storage_classes) {
+      positive(storage, "storage class", "read_gb_per_s", storage.read);
+      positive(storage, "storage class", "write_gb_per_s", storage.write);
+    }
+    for (const FailureStudy& study : dataset_.failure_studies) {
+      positive(study, "failure study", "devices", study.devices);
+      positive(study, "failure study", "span_days", study.span);
+    }
+    for (const OwnedHardware& owned : dataset_.owned_hardware) check(owned);
+    for (const EnergyMix& mix : dataset_.energy) {
+      check_currency(mix, "energy record", "currency", mix.currency);
+      positive(mix, "energy record", "pue", mix.pue);
+    }
     std::vector<Problem> problems;
     for (const Reader& reader : readers_)
       problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
@@ -194,9 +214,34 @@ class Checker {
       report(framework, "fragmentation_low",
              "training framework " + quoted(framework.name) + " has a fragmentation outside its own range");
     }
+    positive(framework, "training framework", "compute_efficiency", framework.compute_efficiency);
+    positive(framework, "training framework", "attention_efficiency", framework.attention_efficiency);
+    positive(framework, "training framework", "bandwidth_efficiency", framework.bandwidth_efficiency);
+    if (framework.time_low.or_else(1) > 1 || framework.time_low.or_else(1) <= 0 || framework.time_high.or_else(1) < 1) {
+      report(framework, "time_low",
+             "training framework " + quoted(framework.name) + " has no interval around its estimated time");
+    }
   }
   void check(const Runtime& runtime) {
     positive(runtime, "runtime", "map_copies", runtime.map_copies);
+    positive(runtime, "runtime", "compute_efficiency", runtime.compute_efficiency);
+    positive(runtime, "runtime", "convolution_efficiency", runtime.convolution_efficiency);
+    positive(runtime, "runtime", "depthwise_efficiency", runtime.depthwise_efficiency);
+    positive(runtime, "runtime", "attention_efficiency", runtime.attention_efficiency);
+    positive(runtime, "runtime", "bandwidth_efficiency", runtime.bandwidth_efficiency);
+    positive(runtime, "runtime", "kernels", runtime.kernels);
+    positive(runtime, "runtime", "interval_low", runtime.interval_low);
+    if (runtime.interval_low.or_else(1) > 1 || runtime.interval_high.or_else(1) < 1) {
+      report(runtime, "interval_low",
+             "runtime " + quoted(runtime.name) + " has an interval of time that leaves out its own estimate");
+    }
+    const std::pair<std::string_view, Text> others[] = {{"time_as", runtime.time_as}, {"compiled", runtime.compiled}};
+    for (const auto& [field, other] : others) {
+      const bool known = std::any_of(dataset_.runtimes.begin(), dataset_.runtimes.end(),
+                                     [&](const Runtime& r) { return r.name == other; });
+      if (!other.empty() && !known)
+        report(runtime, field, "runtime " + quoted(runtime.name) + " refers to " + quoted(other) + ", which is none");
+    }
     if (runtime.overhead_low.or_else(1) > 1 || runtime.overhead_high.or_else(1) < 1) {
       report(runtime, "overhead_low",
              "runtime " + quoted(runtime.name) + " has overheads whose range leaves out their own estimate");
@@ -225,6 +270,27 @@ class Checker {
     check_link(node, "node", "nic_link", node.nic_link);
     positive(node, "node", "count", node.count);
   }
+  template <class R>
+  void check_currency(const R& record, std::string_view what, std::string_view field, Text currency) {
+    if (currency.empty() || currencies_.contains(lookup_key(currency))) return;
+    report(record, field,
+           std::string(what) + " " + quoted(record.name) + " has the unknown currency " + quoted(currency),
+           nearest_of(dataset_.currencies, currency));
+  }
+  void check(const OwnedHardware& owned) {
+    if (!accelerators_.contains(lookup_key(owned.gpu))) {
+      report(owned, "gpu",
+             "owned machine " + quoted(owned.name) + " names the unknown accelerator " + quoted(owned.gpu),
+             nearest_of(dataset_.accelerators, owned.gpu));
+    }
+    check_currency(owned, "owned machine", "currency", owned.currency);
+    positive(owned, "owned machine", "count", owned.count);
+    positive(owned, "owned machine", "capex", owned.capex);
+    positive(owned, "owned machine", "lifetime_years", owned.lifetime_years);
+    if (owned.residual_percent.or_else(0) > 100) {
+      report(owned, "residual_percent", "owned machine " + quoted(owned.name) + " sells for more than it cost");
+    }
+  }
   void check(const Provider& provider) {
     positive(provider, "provider", "hours_per_month", provider.hours_per_month);
     for (const HostParts& parts : provider.host_parts) {
@@ -239,6 +305,10 @@ class Checker {
         report(provider, offer, "id", "offer id " + quoted(offer.id) + " stands twice");
       if (offer.price.known() && offer.price.value <= 0)
         report(provider, offer, "price", subject + " has a price of 0");
+      if (!offer.node.empty() && !nodes_.contains(lookup_key(offer.node))) {
+        report(provider, offer, "node", subject + " names the unknown node design " + quoted(offer.node),
+               nearest_of(dataset_.nodes, offer.node));
+      }
       if (!offer.rankable) continue;
       if (!accelerators_.contains(lookup_key(offer.gpu))) {
         report(provider, offer, "gpu", subject + " names the unknown accelerator " + quoted(offer.gpu),
@@ -257,6 +327,7 @@ class Checker {
   std::vector<Reader> readers_;
   std::set<std::string> accelerators_;
   std::set<std::string> links_;
+  std::set<std::string> nodes_;
   std::set<std::string> currencies_;
   std::set<std::string> offer_ids_;
 };

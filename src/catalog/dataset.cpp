@@ -15,6 +15,12 @@ Dataset::Dataset(const CatalogView& base)
       training_frameworks(base.training_frameworks.begin(), base.training_frameworks.end()),
       runtimes(base.runtimes.begin(), base.runtimes.end()),
       providers(base.providers.begin(), base.providers.end()),
+      storage_classes(base.storage_classes.begin(), base.storage_classes.end()),
+      framework_releases(base.framework_releases.begin(), base.framework_releases.end()),
+      cuda_releases(base.cuda_releases.begin(), base.cuda_releases.end()),
+      owned_hardware(base.owned_hardware.begin(), base.owned_hardware.end()),
+      energy(base.energy.begin(), base.energy.end()),
+      failure_studies(base.failure_studies.begin(), base.failure_studies.end()),
       currencies(base.currencies.begin(), base.currencies.end()),
       sources(base.sources.begin(), base.sources.end()) {}
 
@@ -38,7 +44,23 @@ SourceId Dataset::source(std::string_view text, std::string_view observed_on, La
 }
 
 CatalogView Dataset::view() const {
-  return {accelerators, links, nodes, models, engines, training_frameworks, runtimes, providers, currencies, sources, hash};
+  return {accelerators,
+          links,
+          nodes,
+          models,
+          engines,
+          training_frameworks,
+          runtimes,
+          providers,
+          storage_classes,
+          framework_releases,
+          cuda_releases,
+          owned_hardware,
+          energy,
+          failure_studies,
+          currencies,
+          sources,
+          hash};
 }
 
 std::string content_hash(std::string_view text, std::string_view seed) {

@@ -40,6 +40,12 @@ class Dataset {
   std::vector<TrainingFramework> training_frameworks;
   std::vector<Runtime> runtimes;
   std::vector<Provider> providers;
+  std::vector<StorageClass> storage_classes;
+  std::vector<FrameworkRelease> framework_releases;
+  std::vector<CudaRelease> cuda_releases;
+  std::vector<OwnedHardware> owned_hardware;
+  std::vector<EnergyMix> energy;
+  std::vector<FailureStudy> failure_studies;
   std::vector<CurrencyRate> currencies;
   std::vector<Source> sources;
 

@@ -15,6 +15,10 @@ std::string_view to_string(PriceScope value) { return enum_name(value); }
 std::string_view to_string(PriceUnit value) { return enum_name(value); }
 std::string_view to_string(Vat value) { return enum_name(value); }
 std::string_view to_string(Confidence value) { return enum_name(value); }
+std::string_view to_string(Availability value) { return enum_name(value); }
+std::string_view to_string(OffState value) { return enum_name(value); }
+std::string_view to_string(StorageKind value) { return enum_name(value); }
+std::string_view to_string(StorageScope value) { return enum_name(value); }
 Parsed<Contract> parse_contract(std::string_view text) { return parse_enum<Contract>(text); }
 
 }  // namespace gpuplan

@@ -21,9 +21,9 @@ inline constexpr std::array enum_names<Mark>{
     std::pair{Mark::derived, "derived"}, std::pair{Mark::from_memory, "from memory"}};
 template <>
 inline constexpr std::array enum_names<Layer>{
-    std::pair{Layer::built_in, "built-in"}, std::pair{Layer::store, "price store"}, std::pair{Layer::system, "system"},
-    std::pair{Layer::user, "user"},
-    std::pair{Layer::project, "project"}, std::pair{Layer::flag, "--catalog"}};
+    std::pair{Layer::built_in, "built-in"}, std::pair{Layer::store, "price store"},
+    std::pair{Layer::system, "system"},     std::pair{Layer::user, "user"},
+    std::pair{Layer::project, "project"},   std::pair{Layer::flag, "--catalog"}};
 template <>
 inline constexpr std::array enum_names<PeerToPeer>{std::pair{PeerToPeer::unknown, "unknown"},
                                                    std::pair{PeerToPeer::yes, "yes"}, std::pair{PeerToPeer::no, "no"},
@@ -57,6 +57,25 @@ template <>
 inline constexpr std::array enum_names<Confidence>{
     std::pair{Confidence::unknown, "unknown"}, std::pair{Confidence::published, "published"},
     std::pair{Confidence::aggregator, "aggregator"}, std::pair{Confidence::second_hand, "second_hand"}};
+
+template <>
+inline constexpr std::array enum_names<Availability>{
+    std::pair{Availability::unknown, "unknown"},   std::pair{Availability::available, "available"},
+    std::pair{Availability::limited, "limited"},   std::pair{Availability::on_request, "on_request"},
+    std::pair{Availability::sold_out, "sold_out"}, std::pair{Availability::withdrawn, "withdrawn"}};
+template <>
+inline constexpr std::array enum_names<OffState>{
+    std::pair{OffState::unknown, "unknown"}, std::pair{OffState::nothing, "nothing"},
+    std::pair{OffState::storage, "storage"}, std::pair{OffState::all, "all"}};
+template <>
+inline constexpr std::array enum_names<StorageKind>{
+    std::pair{StorageKind::unknown, "unknown"}, std::pair{StorageKind::local, "local"},
+    std::pair{StorageKind::block, "block"}, std::pair{StorageKind::file, "file"},
+    std::pair{StorageKind::object, "object"}};
+template <>
+inline constexpr std::array enum_names<StorageScope>{
+    std::pair{StorageScope::device, "device"}, std::pair{StorageScope::node, "node"},
+    std::pair{StorageScope::client, "client"}, std::pair{StorageScope::aggregate, "aggregate"}};
 
 template <class E>
 std::string_view enum_name(E value) {

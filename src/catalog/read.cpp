@@ -275,6 +275,12 @@ void read_facts(Dataset& into, const Node& document, std::string_view origin, La
   read_list(into.engines, in, context);
   read_list(into.training_frameworks, in, context);
   read_list(into.runtimes, in, context);
+  read_list(into.storage_classes, in, context);
+  read_list(into.framework_releases, in, context);
+  read_list(into.cuda_releases, in, context);
+  read_list(into.owned_hardware, in, context);
+  read_list(into.energy, in, context);
+  read_list(into.failure_studies, in, context);
   context.collected_on.clear();  // prices age: the day they were carried over is not the day they were seen
   const bool offers_changed = in.has(list_key<Provider>);
   read_list(into.providers, in, context);

@@ -74,6 +74,7 @@ std::vector<ShownField> shown(const R& record) {
 std::vector<ShownField> fields_of(const Accelerator& record) { return shown(record); }
 std::vector<ShownField> fields_of(const ModelPreset& record) { return shown(record); }
 std::vector<ShownField> fields_of(const Provider& record) { return shown(record); }
+std::vector<ShownField> fields_of(const ProviderTerms& record) { return shown(record); }
 std::vector<ShownField> fields_of(const HostParts& record) { return shown(record); }
 std::vector<ShownField> fields_of(const Offer& record) { return shown(record); }
 std::vector<ShownField> fields_of(const Engine& record) { return shown(record); }

@@ -8,5 +8,6 @@ set(GPUPLAN_CATALOG_FACTS_SOURCES
 set(GPUPLAN_CATALOG_SOURCES
   added_offers.cpp
   catalog.cpp
+  offer_class.cpp
   show.cpp
 )

@@ -1,4 +1,12 @@
 set(GPUPLAN_COST_SOURCES
+  break_even.cpp
+  energy.cpp
+  goodput.cpp
+  interruptions.cpp
+  job_cost.cpp
   money.cpp
   offer_cost.cpp
+  owned.cpp
+  spot.cpp
+  volume.cpp
 )

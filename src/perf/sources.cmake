@@ -2,6 +2,11 @@ set(GPUPLAN_PERF_SOURCES
   ceilings.cpp
   cpu_slice.cpp
   pools.cpp
+  parts.cpp
+  parts_work.cpp
   serving.cpp
   workload.cpp
+  training.cpp
+  training_search.cpp
+  training_work.cpp
 )

@@ -5,5 +5,7 @@ set(GPUPLAN_PLANNER_SOURCES
   model_resolution.cpp
   offers.cpp
   parts.cpp
+  parts_estimate.cpp
   training.cpp
+  training_estimate.cpp
 )

@@ -2,7 +2,9 @@
 set(GPUPLAN_REPORT_SOURCES
   build/estimate.cpp
   build/lists.cpp
+  build/offers.cpp
   build/parts.cpp
+  build/parts_estimate.cpp
   build/parts_memory.cpp
   build/prices.cpp
   build/records.cpp
@@ -10,6 +12,7 @@ set(GPUPLAN_REPORT_SOURCES
   build/validate.cpp
   render/assertion.cpp
   render/csv.cpp
+  render/estimate_run_text.cpp
   render/estimate_text.cpp
   render/json.cpp
   render/table.cpp

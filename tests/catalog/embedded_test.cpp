@@ -119,6 +119,12 @@ TEST_CASE("embedded catalogue: it is data/*.yaml, field by field, with marks and
   check_equal(built_in().engines(), read.engines);
   check_equal(built_in().runtimes(), read.runtimes);
   check_equal(built_in().providers(), read.providers);
+  check_equal(built_in().storage_classes(), read.storage_classes);
+  check_equal(built_in().framework_releases(), read.framework_releases);
+  check_equal(built_in().cuda_releases(), read.cuda_releases);
+  check_equal(built_in().owned_hardware(), read.owned_hardware);
+  check_equal(built_in().energy(), read.energy);
+  check_equal(built_in().failure_studies(), read.failure_studies);
   check_equal(built_in().currencies(), read.currencies);
 }
 
@@ -141,8 +147,15 @@ TEST_CASE("embedded catalogue: every known fact has a source", "[catalog]") {
   check(built_in().models());
   check(built_in().engines());
   check(built_in().runtimes());
+  check(built_in().storage_classes());
+  check(built_in().framework_releases());
+  check(built_in().cuda_releases());
+  check(built_in().owned_hardware());
+  check(built_in().energy());
+  check(built_in().failure_studies());
   check(built_in().currencies());
   for (const Provider& provider : built_in().providers()) {  // its terms of billing stand without one
+    check(provider.terms);
     check(provider.host_parts);
     check(provider.offers);
     check(provider.token_apis);

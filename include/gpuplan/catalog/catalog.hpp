@@ -31,6 +31,12 @@ struct CatalogView {
   std::span<const TrainingFramework> training_frameworks;
   std::span<const Runtime> runtimes;
   std::span<const Provider> providers;
+  std::span<const StorageClass> storage_classes;
+  std::span<const FrameworkRelease> framework_releases;
+  std::span<const CudaRelease> cuda_releases;
+  std::span<const OwnedHardware> owned_hardware;
+  std::span<const EnergyMix> energy;
+  std::span<const FailureStudy> failure_studies;
   std::span<const CurrencyRate> currencies;
   std::span<const Source> sources;
   std::string_view hash;  ///< of the data files, hexadecimal
@@ -63,6 +69,7 @@ struct AddedOffer {
   std::optional<double> vcpus;
   std::optional<Bytes> ram, storage;
   std::string product;
+  std::optional<double> setup_fee, interruptions_per_month;
   Confidence confidence = Confidence::aggregator;
   bool rankable = true;
   std::string why_not, notes, source, observed_on;
@@ -78,6 +85,12 @@ class Catalog {
   [[nodiscard]] std::span<const TrainingFramework> training_frameworks() const { return view_.training_frameworks; }
   [[nodiscard]] std::span<const Runtime> runtimes() const { return view_.runtimes; }
   [[nodiscard]] std::span<const Provider> providers() const { return view_.providers; }
+  [[nodiscard]] std::span<const StorageClass> storage_classes() const { return view_.storage_classes; }
+  [[nodiscard]] std::span<const FrameworkRelease> framework_releases() const { return view_.framework_releases; }
+  [[nodiscard]] std::span<const CudaRelease> cuda_releases() const { return view_.cuda_releases; }
+  [[nodiscard]] std::span<const OwnedHardware> owned_hardware() const { return view_.owned_hardware; }
+  [[nodiscard]] std::span<const EnergyMix> energy() const { return view_.energy; }
+  [[nodiscard]] std::span<const FailureStudy> failure_studies() const { return view_.failure_studies; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
   [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
   [[nodiscard]] const Source& source(SourceId id) const;
@@ -93,6 +106,11 @@ class Catalog {
   [[nodiscard]] const Runtime* find_runtime(std::string_view name) const;
   [[nodiscard]] const Provider* find_provider(std::string_view name) const;
   [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
+  [[nodiscard]] const StorageClass* find_storage_class(std::string_view name) const;
+  [[nodiscard]] const CudaRelease* find_cuda_release(std::string_view version) const;
+  [[nodiscard]] const OwnedHardware* find_owned_hardware(std::string_view name) const;
+  /// Of a country by its two letters, else the record `world`; null in a catalogue without either.
+  [[nodiscard]] const EnergyMix* find_energy(std::string_view country) const;
 
   /// The accelerators a name stands for: the one with that name or alias, else all members of the family, else all whose
   /// names begin so up to a '-' (`A100-SXM4`: 40 and 80 GB).
@@ -141,6 +159,7 @@ struct ShownField {
 std::vector<ShownField> fields_of(const Accelerator& record);
 std::vector<ShownField> fields_of(const ModelPreset& record);
 std::vector<ShownField> fields_of(const Provider& record);
+std::vector<ShownField> fields_of(const ProviderTerms& record);
 std::vector<ShownField> fields_of(const HostParts& record);
 std::vector<ShownField> fields_of(const Offer& record);
 std::vector<ShownField> fields_of(const Engine& record);

@@ -187,16 +187,18 @@ RecordDocument show_model(const Catalog& catalog, const ResolvedModel& model) {
 RecordDocument show_provider(const Catalog& catalog, const Provider& provider) {
   std::vector<ShownField> fields;
   for (ShownField& field : fields_of(provider)) {
-    if (field.name != "host_parts" && field.name != "offers")
+    if (field.name != "terms" && field.name != "host_parts" && field.name != "offers")
       fields.push_back(std::move(field));  // shown one by one below
   }
   RecordDocument record = record_of(catalog, "provider", provider.name, fields);
-  for (const HostParts& parts : provider.host_parts) {
-    for (auto& field : record_of(catalog, {}, {}, fields_of(parts)).fields) {
-      field.name = "host_parts." + field.name;
+  const auto add_part = [&](const std::string& prefix, const std::vector<ShownField>& part) {
+    for (auto& field : record_of(catalog, {}, {}, part).fields) {
+      field.name = prefix + field.name;
       record.fields.push_back(std::move(field));
     }
-  }
+  };
+  for (const ProviderTerms& terms : provider.terms) add_part("terms.", fields_of(terms));
+  for (const HostParts& parts : provider.host_parts) add_part("host_parts.", fields_of(parts));
   for (const Offer& offer : provider.offers) {
     const Source& source = catalog.source(offer.price.source);
     std::string price = "price unknown";

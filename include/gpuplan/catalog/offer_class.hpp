@@ -1,0 +1,27 @@
+#pragma once
+/// What is compared with what: boards on a fabric, cards in slots, consumer cards; machines of a data centre, machines of anybody.
+///
+/// Prices of one accelerator differ by class more than by provider, and a card in a slot is no substitute for a board on a
+/// fabric. Offers are ranked and compared within a class unless it is asked otherwise.
+
+#include <gpuplan/catalog/catalog.hpp>
+
+#include <string>
+
+namespace gpuplan {
+
+enum class BoardClass : std::uint8_t { fabric, slot, consumer, integrated, cpu };
+std::string_view to_string(BoardClass value);
+
+struct OfferClass {
+  BoardClass board = BoardClass::slot;
+  bool marketplace = false;  ///< hosted by third parties
+  friend bool operator==(const OfferClass&, const OfferClass&) = default;
+};
+std::string to_string(const OfferClass& value);  ///< `fabric`, `consumer, marketplace`
+
+BoardClass board_class(const Accelerator& accelerator);
+/// Of an offer whose accelerator is known.
+OfferClass offer_class(const Accelerator& accelerator, const Provider& provider, const Offer& offer);
+
+}  // namespace gpuplan
