@@ -297,6 +297,7 @@ struct ValidateDocument {
     std::int64_t rows = 0, sources = 0, predicted = 0;
     double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0, worst_abs_error = 0;
     double bias = 1;
+    Known coverage_80;  ///< share of the rows whose measured value lies in the printed 80 % interval
   };
   struct Row {
     std::string id, source, metric, how;

@@ -458,7 +458,7 @@ Json group_json(const ValidateDocument::Group& g) {
           {"p90_abs_error", number(g.p90_abs_error)},
           {"worst_abs_error", number(g.worst_abs_error)},
           {"bias", number(g.bias)},
-          {"coverage_80", nullptr}};
+          {"coverage_80", known(g.coverage_80)}};
 }
 
 Json row_json(const ValidateDocument::Row& r) {
