@@ -1,6 +1,7 @@
 #include "offers.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/planner/offer_rules.hpp>
 
 #include <algorithm>
 #include <array>
@@ -174,14 +175,6 @@ class Timer {
   std::vector<ServingTime> times_;
 };
 
-std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
-  const auto date = parse_date(catalog.source(offer.price.source).observed_on);
-  if (!date.value) return std::nullopt;
-  const std::int64_t age = days_between(*date.value, as_of);
-  if (age < 0) return std::nullopt;  // read after the day asked about
-  return age;
-}
-
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
   const auto hourly =
       hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
@@ -190,7 +183,7 @@ bool price(const Catalog& catalog, const EstimateRequest& request, Option& optio
   option.per_hour = hourly->total();
   option.hours_per_month = hours_per_month(*option.provider);
   option.per_month = option.per_hour * option.hours_per_month;
-  option.price_age_days = age_in_days(catalog, *option.offer, request.as_of);
+  option.price_age_days = price_age_days(catalog, *option.offer, request.as_of);
   return true;
 }
 
@@ -205,6 +198,7 @@ std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
                                 const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
   OfferPlanner planner(catalog, request, table);
+  const OfferRules rules{request.as_of, request.max_age_days, request.software};
   std::vector<std::vector<Option>> choices;
   for (const Provider& provider : catalog.providers()) {
     for (const Offer& offer : provider.offers) {
@@ -214,7 +208,8 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
                                                      accelerator) == request.accelerators.end()) {
         continue;
       }
-      std::optional<Rejection> rejection = table.rejection(*accelerator);
+      std::optional<Rejection> rejection = refused_by_rules(catalog, rules, provider, offer, *accelerator);
+      if (!rejection) rejection = table.rejection(*accelerator);
       std::vector<Option> layouts;
       if (!rejection) layouts = planner.layouts_of(provider, offer, *accelerator, rejection);
       std::erase_if(layouts, [&](Option& option) { return !price(catalog, request, option); });

@@ -1,5 +1,6 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
+  build/compare.cpp
   build/estimate.cpp
   build/lists.cpp
   build/parts.cpp
@@ -9,9 +10,13 @@ set(GPUPLAN_REPORT_SOURCES
   build/training.cpp
   build/validate.cpp
   render/assertion.cpp
+  render/compare_text.cpp
   render/csv.cpp
   render/estimate_text.cpp
+  render/html.cpp
   render/json.cpp
+  render/markdown.cpp
+  render/plain.cpp
   render/table.cpp
   render/text.cpp
   render/training_text.cpp
