@@ -97,6 +97,8 @@ function(gpuplan_hand_tool name source)
   endif()
 endfunction()
 gpuplan_hand_tool(fit tools/fit.cpp)               # after a change of data/measured or of perf
+gpuplan_hand_tool(fit_training tools/fit_training.cpp)
+gpuplan_hand_tool(fit_parts tools/fit_parts.cpp)
 gpuplan_hand_tool(accuracy tools/accuracy.cpp)     # accuracy data/measured/weights.csv
 gpuplan_hand_tool(footprints bench/footprints.cpp) # from bench/run: how long a million footprints take
 

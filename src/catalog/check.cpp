@@ -214,9 +214,34 @@ class Checker {
       report(framework, "fragmentation_low",
              "training framework " + quoted(framework.name) + " has a fragmentation outside its own range");
     }
+    positive(framework, "training framework", "compute_efficiency", framework.compute_efficiency);
+    positive(framework, "training framework", "attention_efficiency", framework.attention_efficiency);
+    positive(framework, "training framework", "bandwidth_efficiency", framework.bandwidth_efficiency);
+    if (framework.time_low.or_else(1) > 1 || framework.time_low.or_else(1) <= 0 || framework.time_high.or_else(1) < 1) {
+      report(framework, "time_low",
+             "training framework " + quoted(framework.name) + " has no interval around its estimated time");
+    }
   }
   void check(const Runtime& runtime) {
     positive(runtime, "runtime", "map_copies", runtime.map_copies);
+    positive(runtime, "runtime", "compute_efficiency", runtime.compute_efficiency);
+    positive(runtime, "runtime", "convolution_efficiency", runtime.convolution_efficiency);
+    positive(runtime, "runtime", "depthwise_efficiency", runtime.depthwise_efficiency);
+    positive(runtime, "runtime", "attention_efficiency", runtime.attention_efficiency);
+    positive(runtime, "runtime", "bandwidth_efficiency", runtime.bandwidth_efficiency);
+    positive(runtime, "runtime", "kernels", runtime.kernels);
+    positive(runtime, "runtime", "interval_low", runtime.interval_low);
+    if (runtime.interval_low.or_else(1) > 1 || runtime.interval_high.or_else(1) < 1) {
+      report(runtime, "interval_low",
+             "runtime " + quoted(runtime.name) + " has an interval of time that leaves out its own estimate");
+    }
+    const std::pair<std::string_view, Text> others[] = {{"time_as", runtime.time_as}, {"compiled", runtime.compiled}};
+    for (const auto& [field, other] : others) {
+      const bool known = std::any_of(dataset_.runtimes.begin(), dataset_.runtimes.end(),
+                                     [&](const Runtime& r) { return r.name == other; });
+      if (!other.empty() && !known)
+        report(runtime, field, "runtime " + quoted(runtime.name) + " refers to " + quoted(other) + ", which is none");
+    }
     if (runtime.overhead_low.or_else(1) > 1 || runtime.overhead_high.or_else(1) < 1) {
       report(runtime, "overhead_low",
              "runtime " + quoted(runtime.name) + " has overheads whose range leaves out their own estimate");

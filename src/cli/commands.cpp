@@ -4,10 +4,12 @@ namespace gpuplan::cli {
 namespace {
 
 constexpr std::string_view kEstimateFlags[] = {
-    "model",   "job",       "dtype", "kv-dtype",    "context",  "input",    "output",   "concurrency",
-    "engine",  "framework", "gpu",   "count",       "provider", "contract", "region",   "country",
-    "max-age", "currency",  "vat",   "rate",        "as-of",    "sort",     "top",      "format",
-    "explain", "assert",    "file",  "output-file", "catalog",  "store",    "no-store", "help"};
+    "model",    "job",      "dtype",    "kv-dtype", "context",         "input",     "output", "concurrency",
+    "engine",   "batch",    "images",   "frames",   "length",          "steps",     "audio",  "items",
+    "tokens",   "vae",      "guidance", "offload",  "flash-attention", "framework", "gpu",    "count",
+    "provider", "contract", "region",   "country",  "max-age",         "currency",  "vat",    "rate",
+    "as-of",    "sort",     "top",      "format",   "explain",         "assert",    "file",   "output-file",
+    "catalog",  "store",    "no-store", "help"};
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
                                              "train",
@@ -38,6 +40,7 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "images",
                                              "frames",
                                              "length",
+                                             "audio",
                                              "vae",
                                              "guidance",
                                              "dtype",
@@ -80,6 +83,8 @@ constexpr std::string_view kHelpFlags[] = {"man", "help"};
 constexpr std::string_view kEstimateExamples[] = {
     "gpuplan estimate --model llama-70b --dtype int4",
     "gpuplan estimate --model qwen3-32b --dtype fp8 --concurrency 64 --country RU --currency RUB --vat include",
+    "gpuplan estimate --model sdxl --images 1024x1024 --steps 30 --batch 4 --gpu RTX4090",
+    "gpuplan estimate --model bge-m3 --job embed --tokens 10G",
     "gpuplan estimate -f examples/chat.yaml --format json --assert 'best.cost.per_hour<=10'"};
 constexpr std::string_view kMemoryExamples[] = {
     "gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
@@ -108,7 +113,10 @@ constexpr Command kCommands[] = {
      "what a model needs, which hardware and layout fits, how fast it is and what it costs at each provider",
      "Answers in one sentence, then shows how it comes about: the model's exact weights, memory term by term, times "
      "with 80 % intervals, "
-     "and the options of all providers, ranked. Prices are compared without VAT unless asked otherwise.",
+     "and the options of all providers, ranked. Prices are compared without VAT unless asked otherwise. Of a diffusion "
+     "pipeline, an encoder, a speech or image network or a recommender: images, documents, tokens, samples or seconds "
+     "of "
+     "sound a second, what a thousand of them cost, and with --items or --tokens how long the job takes.",
      kEstimateFlags, "", kEstimateExamples, run_estimate},
     {"memory", "the footprint of a model on one device of each accelerator, term by term",
      "For each accelerator the smallest number and layout that runs the job, what stays free, and how many requests "

@@ -12,25 +12,6 @@ constexpr int kNoPlan = 3;
 
 }  // namespace
 
-Outcome run_estimate(const Options& options, const Environment& environment) {
-  Outcome outcome;
-  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
-  const EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
-  const Estimate estimate = make_estimate(catalog, request);
-  EstimateDocument document = report_estimate(catalog, request, estimate, options.explain);
-  if (options.top) {
-    document.shown_rows = *options.top;
-    document.best_of_each_provider = false;
-    const auto rows = static_cast<std::size_t>(*options.top);
-    if (*options.top > 0 && options.format != Format::table && document.options.size() > rows)
-      document.options.resize(rows);
-  }
-  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
-  outcome.status = estimate.options.empty() ? kNoPlan : kDone;
-  outcome.document = std::move(document);
-  return outcome;
-}
-
 namespace {
 
 // A training job is named by --train, or by a --job that is one.
@@ -94,17 +75,20 @@ Outcome run_training_memory(const Options& options, const Environment& environme
   return outcome;
 }
 
+void refuse_training_offload(const Options& options) {
+  if (options.training.offload == TrainingOffload::none) return;
+  throw InputError(Problem{"input.contradiction",
+                           "--offload optimizer and all are about training jobs",
+                           Place{"--offload", 0, 0},
+                           "none, model, sequential",
+                           {},
+                           {}});
+}
+
 // The smallest card that holds it, each device with work of its own.
 Outcome run_parts_memory(const Options& options, const Catalog& catalog, const EstimateRequest& request,
                          const ResolvedModel& model, Outcome outcome) {
-  if (options.training.offload != TrainingOffload::none) {
-    throw InputError(Problem{"input.contradiction",
-                             "--offload optimizer and all are about training jobs",
-                             Place{"--offload", 0, 0},
-                             "none, model, sequential",
-                             {},
-                             {}});
-  }
+  refuse_training_offload(options);
   const PartsPlan plan = fit_parts(catalog, request, model);
   MemoryReport document = report_parts(catalog, request.job, plan, options.explain);
   document.shown_rows = options.top.value_or(0);
@@ -113,13 +97,47 @@ Outcome run_parts_memory(const Options& options, const Catalog& catalog, const E
   const bool runs = std::any_of(document.hardware.begin(), document.hardware.end(),
                                 [](const HardwareDocument& h) { return h.memory.has_value(); });
   for (const Warning& warning : plan.identity.warnings) outcome.notices.push_back(warning.message);
-  outcome.notices.push_back("the time of such jobs is not modelled yet");
   outcome.status = runs ? kDone : kNoPlan;
   outcome.document = std::move(document);
   return outcome;
 }
 
+// A network that people wait for runs one item at a time, a job that ends or texts the batch that is best for throughput.
+EstimateDocument estimate_by_parts(const Options& options, const Catalog& catalog, EstimateRequest request) {
+  refuse_training_offload(options);
+  const auto& said = options.said_of_parts;
+  PartsJob& job = request.job.parts;
+  const bool ends = job.items > 0 || job.tokens > 0;
+  const bool batch_is_said = std::find(said.begin(), said.end(), "batch") != said.end();
+  job.chooses_batch = !batch_is_said && (ends || !has_denoiser(request.model->files.config.network));
+  return report_estimate(catalog, request, estimate_parts(catalog, request, *request.model), options.explain);
+}
+
 }  // namespace
+
+Outcome run_estimate(const Options& options, const Environment& environment) {
+  Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
+  EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
+  request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
+  const bool by_parts = runs_by_parts(*request.model);
+  refuse_training_flags(options, by_parts);
+  if (!by_parts) refuse_parts_flags(options);
+  EstimateDocument document = by_parts
+                                  ? estimate_by_parts(options, catalog, request)
+                                  : report_estimate(catalog, request, make_estimate(catalog, request), options.explain);
+  if (options.top) {
+    document.shown_rows = *options.top;
+    document.best_of_each_provider = false;
+    const auto rows = static_cast<std::size_t>(*options.top);
+    if (*options.top > 0 && options.format != Format::table && document.options.size() > rows)
+      document.options.resize(rows);
+  }
+  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
+  outcome.status = document.options.empty() ? kNoPlan : kDone;
+  outcome.document = std::move(document);
+  return outcome;
+}
 
 Outcome run_memory(const Options& options, const Environment& environment) {
   if (const auto method = training_method(options)) return run_training_memory(options, environment, *method);

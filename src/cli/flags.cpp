@@ -188,7 +188,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve; of other networks generate (diffusion) or embed", "as the network", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve; of other networks generate, embed or recommend", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -316,7 +316,7 @@ constexpr Flag kFlags[] = {
      }},
     {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, …; with a release, pytorch==2.6: what must run", "pytorch", true, kTraining,
      [](Options& o, std::string_view t) { return take_framework(o, t); }},
-    {"batch", 0, "N", "images, videos or texts at once", "1", true, kParts,
+    {"batch", 0, "N", "images, videos, texts or recordings at once", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "batch").batch = v; });
      }},
@@ -335,6 +335,22 @@ constexpr Flag kFlags[] = {
     {"length", 0, "TOKENS", "tokens of each text", "what the denoiser was trained with, else 512", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "length").length = v; });
+     }},
+    {"steps", 0, "N", "of the sampler, for each image", "50; 28 where guidance is distilled in", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "steps").steps = v; });
+     }},
+    {"audio", 0, "SECONDS", "length of a recording", "what the network takes at once, else 10", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "audio").audio = static_cast<double>(v); });
+     }},
+    {"items", 0, "N", "images, videos, documents, samples or hours of sound in all: a job that ends", "", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "items").items = static_cast<double>(v); });
+     }},
+    {"tokens", 0, "N", "tokens of text in all, in place of --items", "", true, kParts,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "tokens").tokens = static_cast<double>(v); });
      }},
     {"vae", 0, "HOW", "how the autoencoder works: whole (the batch), sliced (image by image), tiled", "whole", true, kParts,
      [](Options& o, std::string_view t) {

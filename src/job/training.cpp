@@ -39,7 +39,8 @@ constexpr Word<TrainingPrecision> kPrecisions[] = {{TrainingPrecision::fp32, "fp
                                                    {TrainingPrecision::bf16_mixed, "bf16-mixed", "mixed"},
                                                    {TrainingPrecision::fp16_mixed, "fp16-mixed", "fp16"},
                                                    {TrainingPrecision::bf16, "bf16", "bf16-true bf16-pure"},
-                                                   {TrainingPrecision::fp8, "fp8", ""}};
+                                                   {TrainingPrecision::fp8, "fp8", ""},
+                                                   {TrainingPrecision::fp4, "fp4", ""}};
 constexpr Word<StateSharding> kShardings[] = {{StateSharding::none, "0", "none ddp"},
                                               {StateSharding::zero1, "1", "zero-1"},
                                               {StateSharding::zero2, "2", "zero-2"},
@@ -205,9 +206,11 @@ std::vector<Problem> check_training(const TrainingSpec& job) {
     problems.push_back(std::move(p));
   }
   if (!problems.empty()) return problems;
-  if (job.ep > job.dp * job.cp) {
+  // Experts that are not divided by tensor parallelism are spread over its ranks, too.
+  const std::int64_t each = job.expert_tp > 0 ? std::max<std::int64_t>(1, job.tp / job.expert_tp) : 1;
+  if (job.ep > job.dp * job.cp * each) {
     problems.push_back(contradiction("experts over " + std::to_string(job.ep) + " ranks, but there are " +
-                                         std::to_string(job.dp * job.cp) + " data- and context-parallel ranks",
+                                         std::to_string(job.dp * job.cp * each) + " data- and context-parallel ranks",
                                      "--ep", "a divisor of dp x cp"));
   }
   if (job.vpp > 1 && job.pp == 1) {

@@ -2,6 +2,7 @@ set(GPUPLAN_MEMORY_SOURCES
   inference.cpp
   inference_rates.cpp
   part_activations.cpp
+  part_sizes.cpp
   parts.cpp
   training.cpp
   training_activations.cpp

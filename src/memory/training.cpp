@@ -1,6 +1,6 @@
 #include <gpuplan/memory/training.hpp>
 
-#include "training_terms.hpp"
+#include <gpuplan/memory/training_terms.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // With 16-bit elements and a fused norm, a plain layer of width h, MLP width 4h and dropout keeps s·b·h·(34 + 5·a·s/h) bytes, as
 // Korthikanti et al. count it (arXiv:2205.05198, section 4.1); the sums below are that count for any layer.
 
-#include "training_terms.hpp"
+#include <gpuplan/memory/training_terms.hpp>
 
 #include <algorithm>
 
@@ -35,7 +35,9 @@ Keeping keeping_of(const TrainingMemoryInputs& in) {
   const TrainingSpec& job = in.job;
   Keeping k;
   k.element = job.precision == TrainingPrecision::fp32 ? 4 : 2;
-  k.product_input = job.precision == TrainingPrecision::fp8 ? 1 : k.element;
+  k.product_input = job.precision == TrainingPrecision::fp8   ? 1
+                    : job.precision == TrainingPrecision::fp4 ? 0.5
+                                                              : k.element;
   k.weights_train = !job.trains_adapters();
   k.adapters = job.trains_adapters();
   k.quantized_keep = job.quantizes_weights() && in.framework->quantized_keep_inputs;

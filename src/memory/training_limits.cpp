@@ -1,6 +1,6 @@
 // What of a job fits, and what would make it fit.
 
-#include "training_terms.hpp"
+#include <gpuplan/memory/training_terms.hpp>
 
 #include <gpuplan/base/text.hpp>
 

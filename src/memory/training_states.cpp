@@ -1,6 +1,6 @@
 // Weights, gradients, optimizer states and adapters of one rank.
 
-#include "training_terms.hpp"
+#include <gpuplan/memory/training_terms.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -138,6 +138,7 @@ void add_weights(const TrainingMemoryInputs& in, const TensorGroup& tensor, cons
   (expert ? held.expert_trained : held.dense_trained) += trained;
   (expert ? held.expert_states : held.dense_states) += states;
   if (tensor.is_linear() && job.precision == TrainingPrecision::fp8) held.eight_bit += elements * share;
+  if (tensor.is_linear() && job.precision == TrainingPrecision::fp4) held.eight_bit += elements * share / 2;
   if (tensor.layers > 0) {
     held.layer_weights += weights / stage.layers;
     held.layer_trained += trained / stage.layers;
@@ -180,6 +181,7 @@ Widths widths_of(const TrainingMemoryInputs& in) {
     case TrainingPrecision::bf16_mixed:
     case TrainingPrecision::fp16_mixed:
     case TrainingPrecision::fp8:
+    case TrainingPrecision::fp4:
       return {2, gradient, 4, 4};
   }
   return {};
@@ -226,7 +228,8 @@ ShardDegrees shard_degrees(const TrainingSpec& job) {
   ShardDegrees d;
   double ranks = as_double(job.dp) * as_double(job.cp);
   if (job.sharding == StateSharding::hsdp) ranks = std::min(ranks, as_double(job.shard_group));
-  const double expert_ranks = std::max(1.0, ranks / as_double(job.ep));
+  const double spread = job.expert_tp > 0 ? std::max(1.0, as_double(job.tp) / as_double(job.expert_tp)) : 1;
+  const double expert_ranks = std::max(1.0, ranks * spread / as_double(job.ep));
   const bool whole = job.sharding == StateSharding::zero3 || job.sharding == StateSharding::fsdp ||
                      job.sharding == StateSharding::hsdp;
   const bool gradients = whole || job.sharding == StateSharding::zero2 || job.sharding == StateSharding::fsdp_grad;

@@ -1,5 +1,10 @@
 set(GPUPLAN_PERF_SOURCES
   ceilings.cpp
+  parts.cpp
+  parts_work.cpp
   serving.cpp
   workload.cpp
+  training.cpp
+  training_search.cpp
+  training_work.cpp
 )

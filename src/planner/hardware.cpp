@@ -6,9 +6,7 @@ namespace gpuplan {
 
 RequestShape request_shape(const JobSpec& job) { return {job.context.value, job.input.value, job.output.value}; }
 
-HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model,
-                             const Engine& engine, const Ceilings& ceilings)
-    : catalog_(catalog), model_(model), engine_(engine), ceilings_(ceilings), request_(request_shape(request.job)) {
+HostSizes::HostSizes(const Catalog& catalog) {
   for (const NodeDesign& node : catalog.nodes()) {
     for (const Text name : node.accelerators) {
       std::int64_t& most = per_host_[std::string(name)];
@@ -16,6 +14,21 @@ HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& requ
     }
   }
 }
+
+std::int64_t HostSizes::of(const Accelerator& accelerator) const {
+  if (sits_in_a_slot(accelerator)) return accelerator.host_link.empty() ? 1 : kDevicesPerHost;
+  if (const auto found = per_host_.find(accelerator.name); found != per_host_.end()) return found->second;
+  return std::min(accelerator.scale_up_domain.or_else(1), kDevicesPerHost);
+}
+
+HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model,
+                             const Engine& engine, const Ceilings& ceilings)
+    : catalog_(catalog),
+      model_(model),
+      engine_(engine),
+      ceilings_(ceilings),
+      request_(request_shape(request.job)),
+      hosts_(catalog) {}
 
 const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& accelerator) {
   const auto [entry, fresh] = rejections_.try_emplace(&accelerator);
@@ -75,12 +88,6 @@ std::vector<LayoutFit> HardwareTable::layouts_across(const Accelerator& accelera
     }
   }
   return fits;
-}
-
-std::int64_t HardwareTable::devices_per_host(const Accelerator& accelerator) const {
-  if (sits_in_a_slot(accelerator)) return accelerator.host_link.empty() ? 1 : kDevicesPerHost;
-  if (const auto found = per_host_.find(accelerator.name); found != per_host_.end()) return found->second;
-  return std::min(accelerator.scale_up_domain.or_else(1), kDevicesPerHost);
 }
 
 }  // namespace gpuplan

@@ -15,6 +15,16 @@ struct LayoutFit {
   std::int64_t max_concurrency = 0;
 };
 
+// The most devices that share a host, from the node designs.
+class HostSizes {
+ public:
+  explicit HostSizes(const Catalog& catalog);
+  [[nodiscard]] std::int64_t of(const Accelerator& accelerator) const;
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> per_host_;
+};
+
 class HardwareTable {
  public:
   HardwareTable(const Catalog& catalog, const EstimateRequest& request, const ServedModel& model, const Engine& engine,
@@ -29,8 +39,7 @@ class HardwareTable {
   // Layouts over several hosts: tensor parallel inside, pipeline between.
   std::vector<LayoutFit> layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host);
   [[nodiscard]] InferenceMemoryInputs memory_inputs(const Accelerator& accelerator, const Layout& layout) const;
-  // The most devices that share a host, from the node designs.
-  [[nodiscard]] std::int64_t devices_per_host(const Accelerator& accelerator) const;
+  [[nodiscard]] std::int64_t devices_per_host(const Accelerator& accelerator) const { return hosts_.of(accelerator); }
 
  private:
   [[nodiscard]] bool joins_devices(const Accelerator& accelerator) const;
@@ -42,7 +51,7 @@ class HardwareTable {
   RequestShape request_;
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
   std::map<const Accelerator*, std::optional<Rejection>> rejections_;
-  std::map<std::string, std::int64_t, std::less<>> per_host_;
+  HostSizes hosts_;
 };
 
 RequestShape request_shape(const JobSpec& job);

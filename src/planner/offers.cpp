@@ -13,23 +13,6 @@ namespace {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// What the user filtered away is neither an option nor a rejection.
-bool asked_for(const EstimateRequest& request, const Provider& provider, const Offer& offer) {
-  const auto any_of = [](const auto& list, const auto& value) {
-    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-  };
-  if (!any_of(request.providers, &provider) || !any_of(request.contracts, offer.contract)) return false;
-  if (!request.country.empty() && to_lower(offer.country) != to_lower(request.country)) return false;
-  return request.region.empty() || to_lower(offer.region).find(to_lower(request.region)) != std::string::npos;
-}
-
-Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
-  const std::int64_t sold = *offer.count;
-  if (offer.scope == PriceScope::instance) return {sold, sold};
-  const std::int64_t machine = std::min(offer.devices_per_machine.or_else(devices_per_host), devices_per_host);
-  return {sold, sold > 1 ? std::min(sold, machine) : machine};  // a quantity may take several hosts
-}
-
 class OfferPlanner {
  public:
   OfferPlanner(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table)
@@ -189,6 +172,33 @@ bool price(const Catalog& catalog, const EstimateRequest& request, Option& optio
 
 }  // namespace
 
+bool asked_for(const EstimateRequest& request, const Provider& provider, const Offer& offer) {
+  const auto any_of = [](const auto& list, const auto& value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  if (!any_of(request.providers, &provider) || !any_of(request.contracts, offer.contract)) return false;
+  if (!request.country.empty() && to_lower(offer.country) != to_lower(request.country)) return false;
+  return request.region.empty() || to_lower(offer.region).find(to_lower(request.region)) != std::string::npos;
+}
+
+Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
+  const std::int64_t sold = *offer.count;
+  if (offer.scope == PriceScope::instance) return {sold, sold};
+  const std::int64_t machine = std::min(offer.devices_per_machine.or_else(devices_per_host), devices_per_host);
+  return {sold, sold > 1 ? std::min(sold, machine) : machine};  // a quantity may take several hosts
+}
+
+std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
+  return price_age_days(catalog, offer, as_of);
+}
+
+std::optional<Rejection> refused_by_rules(const Catalog& catalog, const EstimateRequest& request,
+                                          const Provider& provider, const Offer& offer,
+                                          const Accelerator& accelerator) {
+  return refused_by_rules(catalog, OfferRules{request.as_of, request.max_age_days, request.software}, provider, offer,
+                          accelerator);
+}
+
 std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
   if (replica > supply.per_host) return supply.per_instance / replica;
   const std::int64_t full_hosts = supply.per_instance / supply.per_host;
@@ -198,7 +208,6 @@ std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
                                 const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
   OfferPlanner planner(catalog, request, table);
-  const OfferRules rules{request.as_of, request.max_age_days, request.software};
   std::vector<std::vector<Option>> choices;
   for (const Provider& provider : catalog.providers()) {
     for (const Offer& offer : provider.offers) {
@@ -208,7 +217,7 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
                                                      accelerator) == request.accelerators.end()) {
         continue;
       }
-      std::optional<Rejection> rejection = refused_by_rules(catalog, rules, provider, offer, *accelerator);
+      std::optional<Rejection> rejection = refused_by_rules(catalog, request, provider, offer, *accelerator);
       if (!rejection) rejection = table.rejection(*accelerator);
       std::vector<Option> layouts;
       if (!rejection) layouts = planner.layouts_of(provider, offer, *accelerator, rejection);
@@ -252,36 +261,9 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
 }
 
 void rank_options(std::vector<Option>& options, SortBy sort) {
-  const auto cost = [](const Option& o) { return o.per_month; };
-  const auto time = [](const Option& o) { return o.asked.e2e.value.base(); };
-  const auto by_cost = [&](const Option& a, const Option& b) {
-    return std::tuple(cost(a), time(a), a.offer->id) < std::tuple(cost(b), time(b), b.offer->id);
-  };
-  std::sort(options.begin(), options.end(), by_cost);
-  // Walking from cheap to dear, an option is on the front when it is faster than all before it.
-  const Option* fastest = nullptr;
-  std::map<Text, Text> dominated_by;
-  for (Option& option : options) {
-    option.on_pareto_front = !fastest || time(option) < time(*fastest);
-    if (option.on_pareto_front) {
-      fastest = &option;
-    } else {
-      dominated_by.emplace(option.offer->id, fastest->offer->id);
-    }
-  }
-  if (sort == SortBy::time) {
-    std::sort(options.begin(), options.end(), [&](const Option& a, const Option& b) {
-      return std::tuple(time(a), cost(a), a.offer->id) < std::tuple(time(b), cost(b), b.offer->id);
-    });
-  } else if (sort == SortBy::pareto) {
-    std::stable_partition(options.begin(), options.end(), [](const Option& o) { return o.on_pareto_front; });
-  }
-  std::map<Text, std::int64_t> rank;
-  for (std::size_t i = 0; i < options.size(); ++i) rank.emplace(options[i].offer->id, static_cast<std::int64_t>(i) + 1);
-  for (Option& option : options) {
-    const auto found = dominated_by.find(option.offer->id);
-    option.dominated_by = found == dominated_by.end() ? 0 : rank.at(found->second);
-  }
+  rank_by(
+      options, sort, [](const Option& o) { return o.per_month; },
+      [](const Option& o) { return o.asked.e2e.value.base(); });
 }
 
 }  // namespace gpuplan

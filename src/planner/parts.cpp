@@ -10,10 +10,6 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
-bool has_denoiser(const Network& network) {
-  return std::any_of(network.parts.begin(), network.parts.end(), is_denoiser);
-}
-
 const Runtime& require_runtime(const Catalog& catalog, const JobSpec& job, const ResolvedModel& model) {
   const bool is_graph = model.files.config.model_type == "onnx";
   const std::string usual = has_denoiser(model.files.config.network) ? "diffusers"
@@ -85,7 +81,18 @@ std::optional<Rejection> refused_map(const PartsPlan& plan, const PartsMemory& m
   return std::nullopt;
 }
 
+JobType job_of(const Network& network) {
+  const bool recommends = std::any_of(network.parts.begin(), network.parts.end(),
+                                      [](const NetworkPart& part) { return part.item == "sample"; });
+  if (recommends) return JobType::recommend;
+  return has_denoiser(network) ? JobType::generate : JobType::embed;
+}
+
 }  // namespace
+
+bool has_denoiser(const Network& network) {
+  return std::any_of(network.parts.begin(), network.parts.end(), is_denoiser);
+}
 
 bool runs_by_parts(const ResolvedModel& model) {
   const Network& network = model.files.config.network;
@@ -112,7 +119,7 @@ PartsPlan plan_parts(const Catalog& catalog, const JobSpec& job, const ResolvedM
     if (model.files.stored) plan.model.stored = bytes(as_double(model.files.stored->total_size()));
   }
   plan.runtime = &require_runtime(catalog, job, model);
-  plan.type = has_denoiser(plan.model.network) ? JobType::generate : JobType::embed;
+  plan.type = job_of(plan.model.network);
   plan.job = job.parts;
   check(job, plan);
   plan.not_modelled = left_out(plan);

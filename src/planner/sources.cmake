@@ -7,5 +7,7 @@ set(GPUPLAN_PLANNER_SOURCES
   offer_rules.cpp
   offers.cpp
   parts.cpp
+  parts_estimate.cpp
   training.cpp
+  training_estimate.cpp
 )

@@ -59,10 +59,6 @@ void check(const TrainingRequest& request, const Architecture& architecture) {
 TrainingSpec spread(const TrainingRequest& request, const TrainingFramework& framework, std::int64_t ranks) {
   TrainingSpec job = request.training;
   job.dp = ranks;
-  job.dropout = job.dropout || framework.dropout;
-  if (request.lora_rank_is_default) job.lora_rank = framework.lora_rank.or_else(job.lora_rank);
-  const auto targets = parse_lora_targets(framework.lora_targets).value;
-  if (request.lora_targets_are_default && targets) job.lora_targets = *targets;
   if (!request.sharding_is_default) return job;
   const auto usual = parse_state_sharding(framework.sharding).value.value_or(StateSharding::fsdp);
   job.sharding = ranks * job.cp > 1 ? usual : StateSharding::none;
@@ -128,12 +124,24 @@ TrainingMemoryInputs inputs_of(const Catalog& catalog, const TrainingPlan& plan,
   return in;
 }
 
-TrainingPlan fit_training(const Catalog& catalog, const TrainingRequest& request) {
-  TrainingPlan plan;
-  plan.framework = &require_framework(catalog, request.framework);
+const TrainingFramework* prepare_training(const Catalog& catalog, TrainingRequest& request, ServedModel& model,
+                                          ModelIdentity& identity) {
+  const TrainingFramework& framework = require_framework(catalog, request.framework);
   JobSpec job = request.job;
   if (request.training.quantizes_weights() && job.dtype.is_default) job.dtype = {"nf4", false};
-  plan.model = serve_model(catalog, job, request.hub, plan.identity);
+  model = serve_model(catalog, job, request.hub, identity);
+  TrainingSpec& training = request.training;
+  training.dropout = training.dropout || framework.dropout;
+  if (request.lora_rank_is_default) training.lora_rank = framework.lora_rank.or_else(training.lora_rank);
+  const auto targets = parse_lora_targets(framework.lora_targets).value;
+  if (request.lora_targets_are_default && targets) training.lora_targets = *targets;
+  return &framework;
+}
+
+TrainingPlan fit_training(const Catalog& catalog, const TrainingRequest& asked) {
+  TrainingPlan plan;
+  TrainingRequest request = asked;
+  plan.framework = prepare_training(catalog, request, plan.model, plan.identity);
   check(request, plan.model.architecture);
   for (const Accelerator& accelerator : catalog.accelerators()) {
     const bool chosen =

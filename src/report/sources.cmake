@@ -3,7 +3,9 @@ set(GPUPLAN_REPORT_SOURCES
   build/compare.cpp
   build/estimate.cpp
   build/lists.cpp
+  build/offers.cpp
   build/parts.cpp
+  build/parts_estimate.cpp
   build/parts_memory.cpp
   build/prices.cpp
   build/records.cpp
@@ -12,6 +14,7 @@ set(GPUPLAN_REPORT_SOURCES
   render/assertion.cpp
   render/compare_text.cpp
   render/csv.cpp
+  render/estimate_run_text.cpp
   render/estimate_text.cpp
   render/html.cpp
   render/json.cpp

@@ -1,4 +1,5 @@
 set(GPUPLAN_TOPOLOGY_SOURCES
   fabric.cpp
   collectives.cpp
+  collective_time.cpp
 )

@@ -19,18 +19,6 @@ constexpr std::array<std::string_view, 7> kColumns = {"id",          "source", "
 
 PartsPrediction refused(std::string why) { return {std::nullopt, std::move(why)}; }
 
-PartsJob job_of(const PartsRow& row) {
-  PartsJob job;
-  job.batch = row.batch.value_or(1);
-  job.length = row.input.value_or(0);
-  if (row.image_pixels) job.width = job.height = static_cast<std::int64_t>(std::lround(std::sqrt(*row.image_pixels)));
-  const std::string_view fused = value_of_key(row.variant, "xformers");
-  if (!fused.empty()) job.flash_attention = fused == "yes";
-  if (value_of_key(row.variant, "attention") == "plain") job.flash_attention = false;
-  job.offload = parse_offload(value_of_key(row.variant, "offload")).value.value_or(Offload::none);
-  return job;
-}
-
 bool holds(const PartsMemory& memory, const Runtime& runtime) {
   const double most = static_cast<double>(runtime.map_elements.or_else(0));
   const bool maps_fit = most <= 0 || std::none_of(memory.parts.begin(), memory.parts.end(),
@@ -45,6 +33,18 @@ double peak_of(const PartsRow& row, const PartsMemory& memory) {
 }
 
 }  // namespace
+
+PartsJob parts_job_of(const PartsRow& row) {
+  PartsJob job;
+  job.batch = row.batch.value_or(1);
+  job.length = row.input.value_or(0);
+  if (row.image_pixels) job.width = job.height = static_cast<std::int64_t>(std::lround(std::sqrt(*row.image_pixels)));
+  const std::string_view fused = value_of_key(row.variant, "xformers");
+  if (!fused.empty()) job.flash_attention = fused == "yes";
+  if (value_of_key(row.variant, "attention") == "plain") job.flash_attention = false;
+  job.offload = parse_offload(value_of_key(row.variant, "offload")).value.value_or(Offload::none);
+  return job;
+}
 
 std::vector<PartsRow> read_parts_rows(const CsvTable& table, std::string_view origin) {
   std::vector<Problem> problems;
@@ -83,7 +83,7 @@ PartsPrediction predict_parts_memory(const Catalog& catalog, const PartsRow& row
   if (model.network.decoder || model.network.parts.empty()) return refused("model.not_modelled");
   model.scheme = *scheme;
   const PartsMemory memory =
-      parts_memory({&model, runtime, catalog.visible_memory(*accelerator), job_of(row), &catalog}, nullptr);
+      parts_memory({&model, runtime, catalog.visible_memory(*accelerator), parts_job_of(row), &catalog}, nullptr);
   PartsPrediction prediction;
   prediction.how = memory.parts[memory.fullest].name + ": " + memory.parts[memory.fullest].peak.operation;
   prediction.value = row.metric == "fits" ? (holds(memory, *runtime) ? 1 : 0) : peak_of(row, memory);

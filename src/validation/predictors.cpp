@@ -2,8 +2,10 @@
 
 #include <gpuplan/validation/memory.hpp>
 #include <gpuplan/validation/parts.hpp>
+#include <gpuplan/validation/parts_time.hpp>
 #include <gpuplan/validation/predict.hpp>
 #include <gpuplan/validation/training.hpp>
+#include <gpuplan/validation/training_time.hpp>
 #include <gpuplan/validation/validate.hpp>
 #include <gpuplan/validation/weights.hpp>
 
@@ -59,6 +61,28 @@ void predict_training_rows(const Catalog& catalog, const CsvTable& table, std::s
   }
 }
 
+// Of language models; what trains on pictures is another network.
+bool claims_training_time(const RowKind& kind) {
+  constexpr std::array<std::string_view, 4> kTasks = {"pretrain", "full", "lora", "qlora"};
+  return kind.training && contains(kTasks, kind.task) && is_training_time_metric(kind.metric);
+}
+void predict_training_time_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                                std::span<ValidatedRow> rows) {
+  const auto read = read_training_time_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  const Ceilings ceilings(catalog);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto work = training_row_work(catalog, ceilings, read[i]);
+    if (const auto* why = std::get_if<std::string>(&work)) {
+      rows[i].how = *why;
+      continue;
+    }
+    const auto& known = std::get<TrainingRowWork>(work);
+    rows[i].predicted = predicted_value(known, constants_of(*known.framework));
+    rows[i].how = known.framework->name;
+  }
+}
+
 bool claims_text_memory(const RowKind& kind) { return is_text(kind) && is_memory_metric(kind.metric); }
 void predict_text_memory(const Catalog& catalog, const CsvTable& table, std::string_view origin,
                          std::span<ValidatedRow> rows) {
@@ -106,13 +130,36 @@ void predict_text_time(const Catalog& catalog, const CsvTable& table, std::strin
   }
 }
 
-// Training first: its tables share metrics with those of inference. The time of images, video, sound and encoders has none yet.
+bool claims_parts_time(const RowKind& kind) {
+  return !kind.training && !is_text(kind) && is_parts_time_metric(kind.metric);
+}
+void predict_parts_time(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                        std::span<ValidatedRow> rows) {
+  const auto read = read_parts_time_rows(table, origin);
+  GPUPLAN_ASSERT(read.size() == rows.size(), "every row that is claimed is read");
+  const Ceilings ceilings(catalog);
+  PartsRowReader reader(catalog, ceilings);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto work = reader.work_of(read[i]);
+    if (const auto* reason = std::get_if<std::string>(&work)) {
+      rows[i].how = *reason;
+      continue;
+    }
+    const auto& known = std::get<PartsRowWork>(work);
+    rows[i].predicted = predicted_value(known, constants_of(*known.runtime));
+    rows[i].how = known.runtime->name;
+  }
+}
+
+// Training first: its tables share metrics with those of inference.
 constexpr RowPredictor kPredictors[] = {
     {"training memory", claims_training, predict_training_rows},
+    {"training time", claims_training_time, predict_training_time_rows},
     {"weights", claims_weights, predict_weight_rows},
     {"memory of language models", claims_text_memory, predict_text_memory},
     {"time of language models", claims_text_time, predict_text_time},
     {"memory of other networks", claims_parts_memory, predict_parts_rows},
+    {"time of other networks", claims_parts_time, predict_parts_time},
 };
 
 }  // namespace

@@ -6,11 +6,16 @@ set(GPUPLAN_VALIDATION_SOURCES
   measured.cpp
   memory.cpp
   parts.cpp
+  parts_fit.cpp
+  parts_time.cpp
   predict.cpp
   predict_training.cpp
   predictors.cpp
   start_log.cpp
+  training_job.cpp
   training_rows.cpp
+  training_time.cpp
+  least_squares.cpp
   validate.cpp
   weights.cpp
 )

@@ -18,6 +18,8 @@ namespace gpuplan {
 namespace {
 
 constexpr std::array<std::string_view, 3> kMetrics = {"peak_bytes_per_device", "reserved_bytes_per_device", "fits"};
+constexpr std::array<std::string_view, 7> kTimeMetrics = {
+    "step_s", "wall_s", "tokens_per_s", "tokens_per_s_per_device", "samples_per_s", "flops_per_device", "mfu"};
 constexpr std::array<std::string_view, 7> kColumns = {"id", "source", "task", "engine", "model", "metric", "value"};
 
 TrainingRow read_row(TableRow& in) {
@@ -37,10 +39,15 @@ TrainingRow read_row(TableRow& in) {
       {"flash_attention", &TrainingRow::flash_attention},
       {"variant", &TrainingRow::variant},
       {"memory_kind", &TrainingRow::memory_kind},
+      {"intra_link", &TrainingRow::intra_link},
+      {"flop_convention", &TrainingRow::flop_convention},
       {"metric", &TrainingRow::metric}};
   for (const auto& [column, member] : texts) row.*member = in.text(column);
   const std::pair<std::string_view, std::optional<std::int64_t> TrainingRow::*> counts[] = {
       {"count", &TrainingRow::count},
+      {"nodes", &TrainingRow::nodes},
+      {"devices_per_node", &TrainingRow::devices_per_node},
+      {"global_batch", &TrainingRow::global_batch},
       {"seq_len", &TrainingRow::sequence},
       {"micro_batch", &TrainingRow::micro_batch},
       {"grad_accum", &TrainingRow::grad_accum},
@@ -53,8 +60,35 @@ TrainingRow read_row(TableRow& in) {
       {"lora_rank", &TrainingRow::lora_rank}};
   for (const auto& [column, member] : counts) row.*member = in.number(column, parse_count);
   row.sequence_parallel = in.text("sp") == "1" || in.text("sp") == "yes";
+  row.network_gbit = in.number("inter_gbps_per_node", parse_non_negative).value_or(0);
+  row.samples_to_target = in.number("samples_to_target", parse_non_negative).value_or(0);
   row.value = in.number("value", parse_non_negative).value_or(0);
   return row;
+}
+
+std::vector<TrainingRow> read_rows(const CsvTable& table, std::string_view origin,
+                                   std::span<const std::string_view> metrics) {
+  std::vector<Problem> problems;
+  require_columns(table, kColumns, origin, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  std::vector<TrainingRow> rows;
+  for (const CsvRecord& record : table.records) {
+    TableRow in(table, record, origin, problems);
+    const std::string metric = in.text("metric");
+    if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end() || in.text("score") == "no") continue;
+    TrainingRow row = read_row(in);
+    if (row.metric != "fits" && row.value <= 0) {
+      problems.push_back({"input.bad_value",
+                          "value: '" + in.text("value") + "' is no positive number",
+                          Place{std::string(origin), record.line, 0},
+                          "bytes, seconds or a rate",
+                          {},
+                          {}});
+    }
+    rows.push_back(std::move(row));
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return rows;
 }
 
 }  // namespace
@@ -70,27 +104,15 @@ std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_v
 }
 
 std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_view origin) {
-  std::vector<Problem> problems;
-  require_columns(table, kColumns, origin, problems);
-  if (!problems.empty()) throw InputError(std::move(problems));
-  std::vector<TrainingRow> rows;
-  for (const CsvRecord& record : table.records) {
-    TableRow in(table, record, origin, problems);
-    const std::string metric = in.text("metric");
-    if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || in.text("score") == "no") continue;
-    TrainingRow row = read_row(in);
-    if (row.metric != "fits" && row.value <= 0) {
-      problems.push_back({"input.bad_value",
-                          "value: '" + in.text("value") + "' is no positive number",
-                          Place{std::string(origin), record.line, 0},
-                          "bytes",
-                          {},
-                          {}});
-    }
-    rows.push_back(std::move(row));
-  }
-  if (!problems.empty()) throw InputError(std::move(problems));
-  return rows;
+  return read_rows(table, origin, kMetrics);
+}
+
+bool is_training_time_metric(std::string_view metric) {
+  return std::find(kTimeMetrics.begin(), kTimeMetrics.end(), metric) != kTimeMetrics.end();
+}
+
+std::vector<TrainingRow> read_training_time_rows(const CsvTable& table, std::string_view origin) {
+  return read_rows(table, origin, kTimeMetrics);
 }
 
 TrainingSummary summarize_training(std::span<const TrainingPrediction> predictions) {

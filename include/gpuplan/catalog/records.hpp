@@ -285,6 +285,19 @@ struct TrainingFramework {
   Fact<double> fragmentation;      ///< share of what comes and goes that the allocator holds besides
   Fact<double> fragmentation_low;  ///< 10 % and 90 % quantiles of it
   Fact<double> fragmentation_high;
+  bool overlaps_gradients = false;      ///< gradients are exchanged while the backward pass runs on
+  bool overlaps_layers = false;         ///< collectives of tensor and expert parallelism run while products do
+  bool interleaves = false;             ///< its recipes give a pipeline stage several model chunks
+  Fact<double> compute_efficiency;      ///< share of the compute ceiling in matrix products
+  Fact<double> attention_efficiency;    ///< the same in attention
+  Fact<double> bandwidth_efficiency;    ///< share of the bandwidth ceiling
+  Fact<double> exposed_share;           ///< of the lesser of communication and computation that run at once, what is not hidden
+  Fact<Seconds> launch;                 ///< a kernel: its start and its end
+  Fact<Seconds> step;                   ///< host time of an optimizer step
+  Fact<double> time_low;                ///< 10 % and 90 % quantiles of measured over predicted step times
+  Fact<double> time_high;
+  Fact<std::int64_t> time_rows;         ///< that these rest on
+  Fact<std::int64_t> time_sources;
   Text notes;
   FieldMarks marks;
   SourceId source = 0;
@@ -307,6 +320,25 @@ struct Runtime {
   Fact<Bytes> workspace;            ///< libraries' workspaces
   Fact<double> overhead_low;        ///< 10 % and 90 % quantiles of measured over computed activations
   Fact<double> overhead_high;
+  Text time_as;   ///< the runtime whose figures of time stand for this one's; empty: its own
+  Text compiled;  ///< the runtime that is meant where the network is compiled before it runs
+  bool tf32_convolutions = false;       ///< convolutions in fp32 take the tensor cores' 32-bit format where a device has it
+  Fact<double> compute_efficiency;      ///< share of the compute ceiling in matrix products that fill the device
+  Fact<double> convolution_efficiency;  ///< the same in convolutions
+  Fact<double> depthwise_efficiency;    ///< share of the fp32 peak in convolutions of each channel by itself
+  Fact<double> attention_efficiency;    ///< share of the compute ceiling in attention
+  Fact<double> bandwidth_efficiency;    ///< share of the bandwidth ceiling
+  Fact<double> map_passes;     ///< how often a result crosses memory beside its product: norms, activation functions, residuals
+  Fact<double> layout_passes;  ///< how often a convolution's maps cross memory to change their layout
+  Fact<double> score_passes;   ///< how often attention scores cross memory, where they are stored
+  Fact<double> kernels;        ///< a product with what follows it
+  Fact<Seconds> launch;        ///< of the device, per kernel: its start and its end
+  Fact<Seconds> host_launch;   ///< of the host, per kernel, while the device works on earlier ones
+  Fact<Seconds> request;       ///< per batch: what is not the network
+  Fact<double> interval_low;   ///< 10 % and 90 % quantiles of measured over predicted time of sources left out
+  Fact<double> interval_high;
+  Fact<std::int64_t> interval_rows;  ///< that they rest on
+  Fact<std::int64_t> interval_sources;
   Text notes;
   FieldMarks marks;
   SourceId source = 0;

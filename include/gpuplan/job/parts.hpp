@@ -34,11 +34,16 @@ Parsed<PixelSize> parse_pixel_size(std::string_view text);
 
 /// Sizes of 0 are the network's own.
 struct PartsJob {
-  std::int64_t batch = 1;   ///< items at once: images, videos, texts, recordings
-  std::int64_t width = 0;   ///< pixels
-  std::int64_t height = 0;  ///< pixels
+  std::int64_t batch = 1;      ///< items at once: images, videos, texts, recordings
+  bool chooses_batch = false;  ///< the batch of the most throughput that fits takes the place of `batch`
+  std::int64_t width = 0;      ///< pixels
+  std::int64_t height = 0;     ///< pixels
   std::int64_t frames = 0;
   std::int64_t length = 0;  ///< tokens of each text
+  std::int64_t steps = 0;   ///< of a sampler; 0: what is usual
+  double audio = 0;         ///< seconds of each recording; 0: what the network takes at once
+  double items = 0;         ///< pictures, documents, samples or hours of sound in all; 0: the job does not end
+  double tokens = 0;        ///< of text in all, in place of items; 0: by items
   Offload offload = Offload::none;
   VaeMode vae = VaeMode::whole;
   std::optional<bool> flash_attention;  ///< attention without stored scores; empty: as the runtime does

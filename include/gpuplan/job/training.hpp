@@ -33,9 +33,9 @@ enum class Optimizer : std::uint8_t {
   sgd_momentum,
   muon
 };
-/// `*_mixed`: 16-bit weights that compute, fp32 master weights and states. `bf16`: all in 16 bit. `fp8`: as bf16_mixed with matrix
-/// products in 8 bit.
-enum class TrainingPrecision : std::uint8_t { fp32, bf16_mixed, fp16_mixed, bf16, fp8 };
+/// `*_mixed`: 16-bit weights that compute, fp32 master weights and states. `bf16`: all in 16 bit. `fp8`, `fp4`: as bf16_mixed
+/// with matrix products in 8 or 4 bit.
+enum class TrainingPrecision : std::uint8_t { fp32, bf16_mixed, fp16_mixed, bf16, fp8, fp4 };
 /// What the data-parallel ranks divide among themselves: optimizer states (1), gradients too (2), weights too (3, fsdp).
 /// `hsdp` divides as fsdp inside groups of `shard_group` devices.
 enum class StateSharding : std::uint8_t { none, zero1, zero2, zero3, fsdp, fsdp_grad, hsdp };

@@ -14,22 +14,14 @@
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/job/parts.hpp>
 #include <gpuplan/memory/inference.hpp>
+#include <gpuplan/memory/part_sizes.hpp>
 #include <gpuplan/model/network.hpp>
-#include <gpuplan/model/stored_scheme.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gpuplan {
-
-/// A network in its formats.
-struct StoredNetwork {
-  Network network;
-  Scheme scheme;
-  std::vector<ModuleRule> rules;  ///< modules that a checkpoint stores otherwise
-  std::optional<Bytes> stored;    ///< what its files hold by their headers
-};
 
 struct PartsMemoryInputs {
   const StoredNetwork* model = nullptr;

@@ -41,6 +41,7 @@ struct TensorGroup {
   double uses = 1;               ///< how often one item goes through each: positions of an image; 0: a look-up
   bool keeps_precision = false;  ///< quantizers leave it alone, whatever its role
   std::int64_t kernel = 1;       ///< positions of a convolution's kernel, which `columns` hold for each input
+  double look_ups = 1;           ///< rows of a table that one item reads (those of a multi-hot feature)
 
   [[nodiscard]] bool is_linear() const {  ///< what a scheme quantizes
     if (keeps_precision || columns == 1) return false;

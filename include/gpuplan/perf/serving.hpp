@@ -10,6 +10,7 @@
 #include <gpuplan/base/breakdown.hpp>
 #include <gpuplan/base/explain.hpp>
 #include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/perf/interval.hpp>
 #include <gpuplan/perf/roofline.hpp>
 #include <gpuplan/perf/workload.hpp>
 
@@ -19,14 +20,7 @@
 
 namespace gpuplan {
 
-/// A value with its 80 % interval: low <= value <= high, and no time below what the datasheet's rates allow (`floor_seconds`).
-template <class Q>
-struct Interval {
-  Q value{};
-  Q low{};
-  Q high{};
-};
-
+/// Of an interval no time is below what the datasheet's rates allow (`floor_seconds`).
 struct ServingTime {
   Interval<Seconds> ttft;
   Interval<Seconds> tpot;

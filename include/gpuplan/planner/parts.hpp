@@ -2,6 +2,7 @@
 /// From a job for a network that does not generate token by token to the accelerators that hold it, the smallest first.
 
 #include <gpuplan/memory/parts.hpp>
+#include <gpuplan/perf/parts.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/model_resolution.hpp>
 
@@ -18,6 +19,8 @@ struct PartsFit {
   std::int64_t count = 1;
   PartsMemory memory;
   std::optional<Rejection> rejection;
+  std::int64_t batch = 1;         ///< that is run
+  std::optional<PartsTime> time;  ///< of a batch; empty where only memory was asked for, or with a rejection
 };
 
 struct PartsPlan {
@@ -32,6 +35,9 @@ struct PartsPlan {
 
 /// Whether a model has parts and none of them generates token by token.
 bool runs_by_parts(const ResolvedModel& model);
+
+/// Whether a sampler runs over a part step by step: pictures and videos are generated.
+bool has_denoiser(const Network& network);
 
 /// The plan without hardware. Throws InputError when the job cannot be: a library that does not run such networks, a size for a
 /// network without pictures, …

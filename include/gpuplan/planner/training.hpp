@@ -45,6 +45,11 @@ struct TrainingPlan {
 /// Throws InputError when the job cannot be: an unknown framework, a count that the layout does not divide, …
 TrainingPlan fit_training(const Catalog& catalog, const TrainingRequest& request);
 
+/// The framework and the model of a job in the formats it is trained in; of the request, what the framework does by default is filled in.
+/// Throws InputError.
+const TrainingFramework* prepare_training(const Catalog& catalog, TrainingRequest& request, ServedModel& model,
+                                          ModelIdentity& identity);
+
 /// The inputs of a fit's memory, for explanations. `plan` and `catalog` must outlive them.
 TrainingMemoryInputs inputs_of(const Catalog& catalog, const TrainingPlan& plan, const TrainingFit& fit);
 

@@ -5,7 +5,9 @@
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/offer_rules.hpp>
 #include <gpuplan/planner/parts.hpp>
+#include <gpuplan/planner/parts_estimate.hpp>
 #include <gpuplan/planner/training.hpp>
+#include <gpuplan/planner/training_estimate.hpp>
 #include <gpuplan/prices/store.hpp>
 #include <gpuplan/report/document.hpp>
 #include <gpuplan/validation/start_log.hpp>
@@ -14,6 +16,12 @@
 namespace gpuplan {
 
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                                 bool explain);
+/// Of a training job.
+EstimateDocument report_training_estimate(const Catalog& catalog, const TrainingEstimateRequest& request,
+                                          const TrainingEstimate& estimate, bool explain);
+/// Of a network that does not generate token by token.
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
                                  bool explain);
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                            bool explain);

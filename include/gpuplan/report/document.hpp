@@ -87,13 +87,41 @@ struct TimeDocument {
   Spread ttft_s, tpot_s, prefill_tokens_per_s, decode_tokens_per_s, output_tokens_per_s, step_s;
 };
 
+/// Of a training job.
+struct TrainRunDocument {
+  double vpp = 1, micro_batch = 1, grad_accum = 1, zero = 0;
+  bool sequence_parallel = false;
+  std::string recompute, sharding;
+  Spread tokens_per_s, step_s, work_s, total_s;  ///< of all devices; total is work with interruptions and checkpoints
+  Known mfu, hfu;
+  double tokens = 0, steps = 0, global_batch = 0;  ///< sequences a step
+  std::vector<MemoryTerm> step_terms;              ///< seconds; `bytes` holds the value
+  double checkpoint_bytes = 0, save_s = 0;
+  Known checkpoint_interval_s, interruptions, goodput;
+  std::string spot_verdict;  ///< empty: no spot, or its rate is unknown
+  double cost_total = 0, cost_p90 = 0;
+  double per_1m_tokens = 0;
+};
+
+/// Of a network that does not generate token by token.
+struct RunDocument {
+  double batch = 1;    ///< items at once on a device
+  Spread latency_s;    ///< of a batch
+  Spread items_per_s;  ///< of all devices, as the rest
+  std::optional<Spread> tokens_per_s;
+  std::optional<Spread> audio_speed;  ///< seconds of sound a second
+  std::optional<Spread> total_s;      ///< of a job that ends
+  Known total_cost;                   ///< of such a job
+  Known per_1000_items, per_1m_tokens, per_audio_hour;  ///< money; of an option
+};
+
 struct CostTerm {
   std::string id;
   double amount = 0;
 };
 struct CostDocument {
   double per_hour = 0, per_month = 0, per_1m_output_tokens = 0;
-  std::vector<CostTerm> terms;  ///< of the month; they add up to it
+  std::vector<CostTerm> terms;  ///< of the month, of a job that ends of the job; they add up to it
 };
 
 struct OptionDocument {
@@ -112,8 +140,10 @@ struct OptionDocument {
   MemoryDocumentPart memory;
   double at_concurrency = 1;  ///< in the whole deployment
   std::string at_basis;       ///< `asked` or `all_that_fit`
+  std::optional<TrainRunDocument> train;  ///< then there is no concurrency, and `alone` and `time` are empty
   LatencyDocument alone;
   TimeDocument time;
+  std::optional<RunDocument> run;  ///< then there is no concurrency, and `alone` and `time` are empty
   CostDocument cost;
   std::string price_observed_on;
   Known price_age_days;
@@ -139,6 +169,7 @@ struct HardwareDocument {
   std::optional<Limits> limits;  ///< of the footprint alone
   std::optional<LatencyDocument> alone;
   std::optional<TimeDocument> loaded;                    ///< with every sequence that fits
+  std::optional<RunDocument> run;                        ///< of a network that does not generate token by token
   std::string rule, needed, available, smallest_change;  ///< when rejected
 };
 
@@ -176,6 +207,7 @@ struct EstimateDocument {
   std::vector<RateDocument> rates;
   ModelDocument model;
   std::vector<JobValue> job;
+  std::string item;  ///< what a network that does not generate text works on: image, video, document, recording, sample
   FilterDocument filters;
   std::string as_of;
   std::string sort;

@@ -5,6 +5,7 @@
 /// context too. What the allocator holds cannot exceed the device, whatever it would hold on a larger one.
 
 #include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/job/parts.hpp>
 #include <gpuplan/validation/csv.hpp>
 
 #include <cstdint>
@@ -29,6 +30,9 @@ struct PartsRow {
   std::optional<double> image_pixels;
   double value = 0;  ///< bytes; for `fits` 1 or 0
 };
+
+/// What the row's columns ask for.
+PartsJob parts_job_of(const PartsRow& row);
 
 /// Throws InputError when a column is missing or a number is none.
 std::vector<PartsRow> read_parts_rows(const CsvTable& table, std::string_view origin);

@@ -17,7 +17,7 @@
 
 namespace gpuplan {
 
-/// One row with the metric `peak_bytes_per_device`, `reserved_bytes_per_device` or `fits`.
+/// One row of training: what ran where, and what was measured.
 struct TrainingRow {
   std::string id;
   std::string source;
@@ -34,12 +34,17 @@ struct TrainingRow {
   std::string variant;  ///< `key=value` pairs joined by ';'
   std::string memory_kind;
   std::string metric;
-  std::optional<std::int64_t> count, sequence, micro_batch, grad_accum, tp, pp, vpp, dp, cp, ep, lora_rank;
+  std::string intra_link;       ///< between the devices of a node
+  std::string flop_convention;  ///< what a rate of FLOPs counts: `model_full`, `hw_full`
+  std::optional<std::int64_t> count, nodes, devices_per_node, sequence, global_batch, micro_batch, grad_accum, tp, pp,
+      vpp, dp, cp, ep, lora_rank;
+  double network_gbit = 0;       ///< of a node; 0: not said
+  double samples_to_target = 0;  ///< of a run that ends at a quality; 0: not said
   bool sequence_parallel = false;
-  double value = 0;  ///< bytes; for `fits` 1 or 0
+  double value = 0;  ///< bytes, seconds, a rate; for `fits` 1 or 0
 };
 
-/// The rows of those metrics that are not marked `score=no`.
+/// The rows whose metric is `peak_bytes_per_device`, `reserved_bytes_per_device` or `fits` and that are not marked `score=no`.
 /// Throws InputError when a column is missing or a number is none.
 std::vector<TrainingRow> read_training_rows(std::string_view text, std::string_view origin);
 std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_view origin);

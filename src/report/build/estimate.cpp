@@ -13,20 +13,13 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
                                const Option& option, std::int64_t rank) {
   OptionDocument d;
   d.rank = rank;
-  d.provider = option.provider->name;
-  d.provider_title = option.provider->title;
-  d.offer = option.offer->id;
-  d.contract = to_string(option.offer->contract);
-  if (option.offer->term_months.known()) d.term_months = *option.offer->term_months;
+  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
   d.accelerator = option.accelerator->name;
   d.count = option.devices;
   d.nodes = option.hosts;
   if (option.layout.devices_per_replica() > 1)
     d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica,
                                  option.hosts_per_replica);
-  d.region = option.offer->region;
-  d.country = option.offer->country;
-  d.provider_country = option.provider->country;
   d.replicas = option.layout.dp;
   d.gpus_per_replica = option.layout.devices_per_replica();
   d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
@@ -44,44 +37,10 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
   for (const auto& term : option.hourly.terms())
     d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
-  const Source& source = catalog.source(option.offer->price.source);
-  d.price_observed_on = source.observed_on;
-  d.price_source = source.text;
-  d.price_confidence = to_string(option.offer->confidence);
-  if (option.price_age_days) d.price_age_days = static_cast<double>(*option.price_age_days);
-  d.vat = to_string(option.offer->vat);
-  if (option.provider->vat_percent.known()) d.vat_percent = *option.provider->vat_percent;
   d.count_basis = option.count_is_assumed ? "assumed" : "listed";
   d.pareto = option.on_pareto_front;
   d.dominated_by = option.dominated_by;
   return d;
-}
-
-FilterDocument filters_of(const EstimateRequest& request) {
-  FilterDocument filters;
-  for (const Accelerator* gpu : request.accelerators) filters.gpus.emplace_back(gpu->name);
-  for (const Provider* provider : request.providers) filters.providers.emplace_back(provider->name);
-  for (const Contract contract : request.contracts) filters.contracts.emplace_back(to_string(contract));
-  if (request.count) filters.count = static_cast<double>(*request.count);
-  filters.region = request.region;
-  filters.country = request.country;
-  return filters;
-}
-
-// The rates between the currencies of the options' prices and that of the answer; none when all are the same.
-std::vector<RateDocument> rates_of(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate) {
-  std::set<std::string_view> used;
-  for (const Option& option : estimate.options) used.insert(option.offer->currency);
-  if (!used.empty()) used.insert(request.currency);
-  std::vector<RateDocument> rates;
-  if (used.size() < 2) return rates;
-  for (const std::string_view code : used) {
-    const CurrencyRate& rate = *catalog.find_currency(code);
-    const Source& source = catalog.source(rate.per_usd.source);
-    if (*rate.per_usd != 1)
-      rates.push_back({std::string(code), *rate.per_usd, std::string(source.observed_on), std::string(source.text)});
-  }
-  return rates;
 }
 
 std::string name_option(const Option& option) {
@@ -138,6 +97,12 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   return changes;
 }
 
+std::set<std::string_view> currencies_of(const Estimate& estimate) {
+  std::set<std::string_view> used;
+  for (const Option& option : estimate.options) used.insert(option.offer->currency);
+  return used;
+}
+
 }  // namespace
 
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
@@ -146,7 +111,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   d.catalog = stamp_of(catalog);
   d.currency = request.currency;
   d.vat = request.vat.adds ? "included" : "excluded";
-  d.rates = rates_of(catalog, request, estimate);
+  d.rates = rates_of(catalog, request.currency, currencies_of(estimate));
   d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
   d.filters = filters_of(request);
@@ -156,11 +121,8 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   std::int64_t rank = 0;
   for (const Option& option : estimate.options) {
     d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
-    const std::string& day = d.options.back().price_observed_on;
-    if (day.empty()) continue;
-    if (d.catalog.oldest_price.empty() || day < d.catalog.oldest_price) d.catalog.oldest_price = day;
-    if (day > d.catalog.newest_price) d.catalog.newest_price = day;
   }
+  stamp_prices(d);
   for (const RejectedOffer& offer : estimate.rejected) {
     d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
                           offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});

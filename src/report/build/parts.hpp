@@ -3,6 +3,11 @@
 
 #include <gpuplan/report/build.hpp>
 
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
 namespace gpuplan {
 
 CatalogStamp stamp_of(const Catalog& catalog);
@@ -14,5 +19,21 @@ LatencyDocument describe_latency(const ServingTime& time);
 TimeDocument describe_time(const ServingTime& time, double replicas);
 LayoutDocument describe_layout(const Layout& layout, const Engine& engine);
 std::vector<HardwareDocument> describe_hardware(const Estimate& estimate);
+
+/// Of a network that does not generate token by token.
+ModelDocument describe_network(const JobSpec& job, const PartsPlan& plan);
+std::vector<JobValue> describe_parts_job(const JobSpec& job, const PartsPlan& plan);
+MemoryDocumentPart describe_parts_memory(const PartsMemory& memory);
+HardwareDocument describe_fit(const PartsPlan& plan, const PartsFit& fit);
+RunDocument describe_run(const PartsTime& time, double devices);
+
+/// What an offer says of itself: provider, price, place.
+void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
+                    std::optional<std::int64_t> price_age_days, OptionDocument& d);
+FilterDocument filters_of(const EstimateRequest& request);
+/// The rates between the currencies of the options' prices and that of the answer; none when all are the same.
+std::vector<RateDocument> rates_of(const Catalog& catalog, std::string_view answer, std::set<std::string_view> used);
+/// Days of the oldest and the newest price of the options.
+void stamp_prices(EstimateDocument& d);
 
 }  // namespace gpuplan

@@ -10,6 +10,22 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
+Spread spread_of(const Interval<double>& rate, double devices) {
+  return {rate.value * devices, rate.low * devices, rate.high * devices};
+}
+
+}  // namespace
+
+RunDocument describe_run(const PartsTime& time, double devices) {
+  RunDocument run;
+  run.batch = time.items;
+  run.latency_s = {time.latency.value.base(), time.latency.low.base(), time.latency.high.base()};
+  run.items_per_s = spread_of(time.items_per_s(), devices);
+  if (const auto tokens = time.tokens_per_s()) run.tokens_per_s = spread_of(*tokens, devices);
+  if (const auto audio = time.audio_speed()) run.audio_speed = spread_of(*audio, devices);
+  return run;
+}
+
 ModelDocument describe_network(const JobSpec& job, const PartsPlan& plan) {
   const StoredNetwork& stored = plan.model;
   ModelDocument model;
@@ -39,10 +55,12 @@ std::vector<JobValue> describe_parts_job(const JobSpec& job, const PartsPlan& pl
   const auto any = [&](auto holds) {
     return std::any_of(plan.model.network.parts.begin(), plan.model.network.parts.end(), holds);
   };
-  std::vector<JobValue> values = {{"type", std::string(to_string(plan.type)), job.type.is_default},
-                                  {"model", plan.identity.name, false},
-                                  {"dtype", plan.model.scheme.name, job.dtype.is_default},
-                                  {"batch", as_double(plan.job.batch), plan.job.batch == 1}};
+  std::vector<JobValue> values = {
+      {"type", std::string(to_string(plan.type)), job.type.is_default},
+      {"model", plan.identity.name, false},
+      {"dtype", plan.model.scheme.name, job.dtype.is_default},
+      {"batch", plan.job.chooses_batch ? std::variant<std::string, double>("best") : as_double(plan.job.batch),
+       plan.job.chooses_batch || plan.job.batch == 1}};
   ItemSize size;
   for (const NetworkPart& part : plan.model.network.parts) {
     const bool first = !size.is_known() || is_denoiser(part);
@@ -55,8 +73,17 @@ std::vector<JobValue> describe_parts_job(const JobSpec& job, const PartsPlan& pl
   }
   if (size.frames > 1)
     values.push_back({"frames", plan.job.frames > 0 ? as_double(plan.job.frames) : size.frames, plan.job.frames == 0});
-  if (any([](const NetworkPart& part) { return part.item == "token"; }))
+  // A decoder of speech writes as much text as there is sound.
+  if (any([](const NetworkPart& part) {
+        return part.item == "token" && part.name.find("decoder") == std::string::npos;
+      }))
     values.push_back({"length", text_length(plan.model.network, plan.job, kUsualLength), plan.job.length == 0});
+  for (const NetworkPart& part : plan.model.network.parts) {
+    if (is_denoiser(part)) values.push_back({"steps", sampler_steps(plan.job, part), plan.job.steps == 0});
+  }
+  if (plan.job.audio > 0) values.push_back({"audio", plan.job.audio, false});
+  if (plan.job.items > 0) values.push_back({"items", plan.job.items, false});
+  if (plan.job.tokens > 0) values.push_back({"tokens", plan.job.tokens, false});
   values.push_back({"offload", std::string(to_string(plan.job.offload)), plan.job.offload == Offload::none});
   if (any(is_denoiser)) {
     values.push_back({"vae", std::string(to_string(plan.job.vae)), plan.job.vae == VaeMode::whole});
@@ -94,10 +121,9 @@ HardwareDocument describe_fit(const PartsPlan& plan, const PartsFit& fit) {
   document.layout.dp = as_double(fit.count);
   document.layout.engine = plan.runtime->name;
   document.memory = describe_parts_memory(fit.memory);
+  if (fit.time) document.run = describe_run(*fit.time, as_double(fit.count));
   return document;
 }
-
-}  // namespace
 
 MemoryReport report_parts(const Catalog& catalog, const JobSpec& job, const PartsPlan& plan, bool explain) {
   MemoryReport d;

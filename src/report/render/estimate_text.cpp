@@ -1,5 +1,5 @@
+#include "estimate_text.hpp"
 #include "table.hpp"
-#include "text.hpp"
 
 #include <gpuplan/base/text.hpp>
 
@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::int64_t kShownHardware = 10;
 
-std::string spread_text(const Spread& spread, std::string (*format)(Seconds)) {
-  return format(seconds(spread.value)) + " (" + format(seconds(spread.low)) + " to " + format(seconds(spread.high)) +
-         ")";
-}
-
-std::string plural(std::int64_t n, std::string_view word) {
-  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
-}
-
-std::string money(double amount, const std::string& currency) { return format_significant(amount, 3) + " " + currency; }
-
 std::string answer(const EstimateDocument& d) {
   if (d.options.empty()) {
     const bool runs = std::any_of(d.hardware.begin(), d.hardware.end(),
@@ -32,9 +21,10 @@ std::string answer(const EstimateDocument& d) {
                  : " does not run on any of the hardware asked for");
   }
   const OptionDocument& best = d.options.front();
+  if (best.run) return run_answer(d);
   return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " +
          best.accelerator + " at " + best.provider_title + " (" + best.contract + ") for " +
-         money(best.cost.per_hour, d.currency) + " an hour, " + money(best.cost.per_month, d.currency) +
+         money_text(best.cost.per_hour, d.currency) + " an hour, " + money_text(best.cost.per_month, d.currency) +
          " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) + " tokens/s for one user" +
          (best.at_concurrency > 1
               ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
@@ -43,25 +33,21 @@ std::string answer(const EstimateDocument& d) {
 }
 
 std::string plan_line(const OptionDocument& best) {
+  if (best.run) return run_plan_line(best);
   return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" +
          format_whole(best.layout.tp) + (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " +
          best.layout.engine + "), up to " + plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") +
          " a replica, " + format_whole(best.concurrency_total) + " in all";
 }
 
-std::string time_line(const OptionDocument& best) {
+std::string time_line(const OptionDocument& best, const EstimateDocument& d) {
+  if (best.run) return run_time_line(best, d);
   return "with " + plural(static_cast<std::int64_t>(best.at_concurrency), "user") +
-         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " +
-         spread_text(best.time.ttft_s, format_seconds) + ", TPOT " + spread_text(best.time.tpot_s, format_seconds) +
-         ", output " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s; alone: TTFT " +
+         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " + spread_text(best.time.ttft_s) +
+         ", TPOT " + spread_text(best.time.tpot_s) + ", output " +
+         format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s; alone: TTFT " +
          format_seconds(seconds(best.alone.ttft_s)) + ", TPOT " + format_seconds(seconds(best.alone.tpot_s)) +
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
-}
-
-std::string vat_words(const OptionDocument& option, const EstimateDocument& d) {
-  if (d.vat == "excluded")
-    return option.vat == "included" && !option.vat_percent ? ", VAT as in the price (rate unknown)" : " without VAT";
-  return option.vat_percent || option.vat == "included" ? ", VAT included" : " without VAT (rate unknown)";
 }
 
 std::string rates_line(const EstimateDocument& d) {
@@ -73,17 +59,13 @@ std::string rates_line(const EstimateDocument& d) {
   return line;
 }
 
-// What a table says of an option's VAT: the rate, or that nobody knows it.
-std::string vat_cell(const OptionDocument& option) {
-  return option.vat_percent ? format_shortest(*option.vat_percent) + " %" : "unknown";
-}
-
 std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
+  if (best.run) return run_cost_line(best, d);
   std::string line;
   for (const CostTerm& term : best.cost.terms)
-    line += (line.empty() ? "" : " + ") + term.id + " " + money(term.amount, d.currency);
-  line += " = " + money(best.cost.per_month, d.currency) + " a month" + vat_words(best, d) + "; " +
-          money(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
+    line += (line.empty() ? "" : " + ") + term.id + " " + money_text(term.amount, d.currency);
+  line += " = " + money_text(best.cost.per_month, d.currency) + " a month" + vat_words(best, d) + "; " +
+          money_text(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
           (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
   return line;
 }
@@ -104,6 +86,7 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
 
 std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
                           const TextStyle& style) {
+  if (!shown.empty() && shown.front()->run) return run_options_table(d, shown, style);
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
     rows.push_back({std::to_string(o->rank), o->provider_title, o->contract,
@@ -183,6 +166,29 @@ std::string dropped_offers(const EstimateDocument& d, const TextStyle& style) {
 
 }  // namespace
 
+std::string spread_text(const Spread& spread) {
+  return format_seconds(seconds(spread.value)) + " (" + format_seconds(seconds(spread.low)) + " to " +
+         format_seconds(seconds(spread.high)) + ")";
+}
+
+std::string plural(std::int64_t n, std::string_view word) {
+  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
+}
+
+std::string money_text(double amount, const std::string& currency) {
+  return format_significant(amount, 3) + " " + currency;
+}
+
+std::string vat_words(const OptionDocument& option, const EstimateDocument& d) {
+  if (d.vat == "excluded")
+    return option.vat == "included" && !option.vat_percent ? ", VAT as in the price (rate unknown)" : " without VAT";
+  return option.vat_percent || option.vat == "included" ? ", VAT included" : " without VAT (rate unknown)";
+}
+
+std::string vat_cell(const OptionDocument& option) {
+  return option.vat_percent ? format_shortest(*option.vat_percent) + " %" : "unknown";
+}
+
 std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   std::string out;
   for (const auto& line : wrap(answer(d), style.width)) out += bold(line, style) + "\n";
@@ -193,7 +199,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   if (!d.options.empty()) {
     const OptionDocument& best = d.options.front();
     out += labelled("memory", memory_line(best.memory), style);
-    out += labelled("time", time_line(best), style);
+    out += labelled("time", time_line(best, d), style);
     out += labelled("cost", cost_line(best, d), style);
     if (!d.rates.empty()) out += labelled("rates", rates_line(d), style);
     const auto shown = shown_options(d);

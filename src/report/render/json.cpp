@@ -82,6 +82,13 @@ Json memory_json(const MemoryDocumentPart& m) {
           {"max_concurrency", known(m.max_concurrency)},    {"terms", std::move(terms)}};
 }
 
+// Keys of serving that have no meaning for a network which is run by its parts.
+Json unknown_json(std::initializer_list<const char*> names) {
+  Json out = Json::object();
+  for (const char* name : names) out[name] = nullptr;
+  return out;
+}
+
 Json latency_json(const LatencyDocument& l) {
   return {{"ttft_s", number(l.ttft_s)},
           {"tpot_s", number(l.tpot_s)},
@@ -107,6 +114,39 @@ Json time_json(const TimeDocument& t) {
   return out;
 }
 
+void add_known(Json& out, const std::string& name, const std::optional<Spread>& spread) {
+  if (spread) return add_spread(out, name, *spread);
+  for (const char* end : {"", "_low", "_high"}) out[name + end] = nullptr;
+}
+
+Json run_time_json(const RunDocument& r, const std::string& item) {
+  Json out = Json::object();
+  for (const char* name :
+       {"ttft_s", "tpot_s", "prefill_tokens_per_s", "decode_tokens_per_s", "output_tokens_per_s", "step_s"})
+    add_known(out, name, std::nullopt);
+  add_known(out, "total_s", r.total_s);
+  add_spread(out, "latency_s", r.latency_s);
+  add_spread(out, "items_per_s", r.items_per_s);
+  add_spread(out, item + "s_per_s", r.items_per_s);
+  add_known(out, "tokens_per_s", r.tokens_per_s);
+  add_known(out, "audio_speed", r.audio_speed);
+  return out;
+}
+
+Json run_cost_json(const CostDocument& c, const RunDocument& r) {
+  Json terms = Json::array();
+  for (const CostTerm& term : c.terms) terms.push_back({{"id", term.id}, {"amount", number(term.amount)}});
+  return {{"period", r.total_cost ? "job" : "month"},
+          {"per_hour", number(c.per_hour)},
+          {"per_month", number(c.per_month)},
+          {"total", number(r.total_cost.value_or(c.per_month))},
+          {"per_1m_output_tokens", nullptr},
+          {"per_1000_items", known(r.per_1000_items)},
+          {"per_1m_tokens", known(r.per_1m_tokens)},
+          {"per_audio_hour", known(r.per_audio_hour)},
+          {"terms", std::move(terms)}};
+}
+
 Json cost_json(const CostDocument& c) {
   Json terms = Json::array();
   for (const CostTerm& term : c.terms) terms.push_back({{"id", term.id}, {"amount", number(term.amount)}});
@@ -118,45 +158,55 @@ Json cost_json(const CostDocument& c) {
           {"terms", std::move(terms)}};
 }
 
-Json option_json(const OptionDocument& o) {
-  return {{"rank", o.rank},
-          {"provider", o.provider},
-          {"offer", o.offer},
-          {"contract", o.contract},
-          {"term_months", known(o.term_months)},
-          {"accelerator", o.accelerator},
-          {"count", o.count},
-          {"nodes", o.nodes},
-          {"interconnect", text(o.interconnect)},
-          {"region", text(o.region)},
-          {"country", text(o.country)},
-          {"provider_country", text(o.provider_country)},
-          {"replicas", o.replicas},
-          {"gpus_per_replica", o.gpus_per_replica},
-          {"concurrency", {{"per_replica", number(o.concurrency_per_replica)}, {"total", number(o.concurrency_total)}}},
-          {"utilization", number(o.utilization)},
-          {"evidence", {{"grade", "physics"}, {"nearest_row", nullptr}, {"observed_on", nullptr}}},
-          {"layout", layout_json(o.layout)},
-          {"quality", {{"format", o.quality_format}, {"loss_percent", nullptr}, {"source", nullptr}}},
-          {"memory", memory_json(o.memory)},
-          {"at", {{"concurrency", number(o.at_concurrency)}, {"request_rate", nullptr}, {"basis", o.at_basis}}},
-          {"alone", latency_json(o.alone)},
-          {"time", time_json(o.time)},
-          {"cost", cost_json(o.cost)},
-          {"slo", {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}}},
-          {"price",
-           {{"observed_on", text(o.price_observed_on)},
-            {"age_days", known(o.price_age_days)},
-            {"confidence", o.price_confidence},
-            {"source", text(o.price_source)},
-            {"vat", o.vat},
-            {"vat_percent", known(o.vat_percent)},
-            {"count_basis", o.count_basis}}},
-          {"pareto", o.pareto},
-          {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
+Json option_json(const OptionDocument& o, const std::string& item) {
+  Json out = {
+      {"rank", o.rank},
+      {"provider", o.provider},
+      {"offer", o.offer},
+      {"contract", o.contract},
+      {"term_months", known(o.term_months)},
+      {"accelerator", o.accelerator},
+      {"count", o.count},
+      {"nodes", o.nodes},
+      {"interconnect", text(o.interconnect)},
+      {"region", text(o.region)},
+      {"country", text(o.country)},
+      {"provider_country", text(o.provider_country)},
+      {"replicas", o.replicas},
+      {"gpus_per_replica", o.gpus_per_replica},
+      {"concurrency", {{"per_replica", number(o.concurrency_per_replica)}, {"total", number(o.concurrency_total)}}},
+      {"utilization", number(o.utilization)},
+      {"evidence", {{"grade", "physics"}, {"nearest_row", nullptr}, {"observed_on", nullptr}}},
+      {"layout", layout_json(o.layout)},
+      {"quality", {{"format", o.quality_format}, {"loss_percent", nullptr}, {"source", nullptr}}},
+      {"memory", memory_json(o.memory)},
+      {"at", {{"concurrency", number(o.at_concurrency)}, {"request_rate", nullptr}, {"basis", o.at_basis}}},
+      {"alone", latency_json(o.alone)},
+      {"time", time_json(o.time)},
+      {"cost", cost_json(o.cost)},
+      {"slo", {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}}},
+      {"price",
+       {{"observed_on", text(o.price_observed_on)},
+        {"age_days", known(o.price_age_days)},
+        {"confidence", o.price_confidence},
+        {"source", text(o.price_source)},
+        {"vat", o.vat},
+        {"vat_percent", known(o.vat_percent)},
+        {"count_basis", o.count_basis}}},
+      {"pareto", o.pareto},
+      {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
+  if (!o.run) return out;
+  out["concurrency"] = unknown_json({"per_replica", "total"});
+  out["utilization"] = nullptr;
+  out["at"] = {
+      {"concurrency", nullptr}, {"request_rate", nullptr}, {"basis", "batch"}, {"batch", number(o.run->batch)}};
+  out["alone"] = unknown_json({"ttft_s", "tpot_s", "decode_tokens_per_s"});
+  out["time"] = run_time_json(*o.run, item);
+  out["cost"] = run_cost_json(o.cost, *o.run);
+  return out;
 }
 
-Json hardware_json(const std::vector<HardwareDocument>& hardware) {
+Json hardware_json(const std::vector<HardwareDocument>& hardware, const std::string& item = {}) {
   Json out = Json::array();
   for (const HardwareDocument& h : hardware) {
     Json rejection = nullptr;
@@ -172,6 +222,7 @@ Json hardware_json(const std::vector<HardwareDocument>& hardware) {
                    {"alone", h.alone ? latency_json(*h.alone) : Json(nullptr)},
                    {"loaded", h.loaded ? time_json(*h.loaded) : Json(nullptr)},
                    {"rejection", std::move(rejection)}});
+    if (h.run) out.back()["run"] = run_time_json(*h.run, item);
     if (h.limits) {
       out.back()["limits"] = {{"kv_pool_bytes", number(h.limits->kv_pool_bytes)},
                               {"kv_pool_tokens", number(h.limits->kv_pool_tokens)},
@@ -208,7 +259,7 @@ Json explanation_json(const std::vector<ExplainedTerm>& terms) {
 
 Json to_json(const EstimateDocument& d) {
   Json options = Json::array();
-  for (const OptionDocument& option : d.options) options.push_back(option_json(option));
+  for (const OptionDocument& option : d.options) options.push_back(option_json(option, d.item));
   Json rejected = Json::array();
   for (const RejectedDocument& r : d.rejected) {
     rejected.push_back({{"provider", r.provider},
@@ -243,7 +294,7 @@ Json to_json(const EstimateDocument& d) {
               {"sort", d.sort},
               {"options", std::move(options)},
               {"rejected", std::move(rejected)},
-              {"hardware", hardware_json(d.hardware)},
+              {"hardware", hardware_json(d.hardware, d.item)},
               {"changes", std::move(changes)},
               {"warnings", std::move(warnings)}};
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);

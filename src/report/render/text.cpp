@@ -235,7 +235,10 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
          told(h.alone.has_value(), [&] { return format_seconds(seconds(h.alone->ttft_s)); }),
          told(h.alone.has_value(), [&] { return format_seconds(seconds(h.alone->tpot_s)); }),
          told(h.alone.has_value(), [&] { return format_significant(h.alone->decode_tokens_per_s, 3); }),
-         told(h.loaded.has_value(), [&] { return format_significant(h.loaded->output_tokens_per_s.value, 3); })});
+         told(h.loaded.has_value(), [&] { return format_significant(h.loaded->output_tokens_per_s.value, 3); }),
+         told(h.run.has_value(), [&] { return format_whole(h.run->batch); }),
+         told(h.run.has_value(), [&] { return format_seconds(seconds(h.run->latency_s.value)); }),
+         told(h.run.has_value(), [&] { return format_significant(h.run->items_per_s.value, 3); })});
   }
   return layout_table({{"GPUs", true},
                        {"accelerator"},
@@ -248,7 +251,10 @@ std::string hardware_table(const std::vector<HardwareDocument>& hardware, std::i
                        {"TTFT", true, 2},
                        {"TPOT", true, 3},
                        {"tok/s 1", true},
-                       {"tok/s all", true, 1}},
+                       {"tok/s all", true, 1},
+                       {"batch", true},
+                       {"latency", true},
+                       {"items/s", true}},
                       rows, style, "  ");
 }
 

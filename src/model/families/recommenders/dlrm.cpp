@@ -36,19 +36,24 @@ std::vector<std::int64_t> sizes_of(Fields& in, std::string_view key, std::size_t
 }
 
 NetworkPart embedding_tables(Fields& in, const Recommender& r) {
-  std::int64_t look_ups = r.features();
-  const std::vector<std::int64_t> hot = in.amounts("multi_hot_sizes");
-  if (hot.size() == r.rows.size()) {
-    look_ups = 0;
-    for (const std::int64_t n : hot) look_ups += n;
-  } else if (!hot.empty()) {
-    in.wrong("multi_hot_sizes", "'multi_hot_sizes' does not fit the tables", std::to_string(r.features()) + " sizes");
+  std::vector<std::int64_t> hot = in.amounts("multi_hot_sizes");
+  if (hot.size() != r.rows.size()) {
+    if (!hot.empty())
+      in.wrong("multi_hot_sizes", "'multi_hot_sizes' does not fit the tables", std::to_string(r.features()) + " sizes");
+    hot.assign(r.rows.size(), 1);
   }
+  std::int64_t look_ups = 0;
+  for (const std::int64_t n : hot) look_ups += n;
   PartBuilder part("embedding_tables",
                    std::to_string(r.features()) + " tables, width " + std::to_string(r.width) + ", " +
                        std::to_string(look_ups) + " look-ups",
                    "sample");
-  for (std::size_t i = 0; i < r.rows.size(); ++i) part.table("table" + std::to_string(i), r.rows[i], r.width);
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    TensorGroup table{"table" + std::to_string(i), TensorRole::embedding, Sharding::vocabulary, 1, r.rows[i], r.width};
+    table.uses = 0;
+    table.look_ups = static_cast<double>(hot[i]);
+    part.add(std::move(table));
+  }
   return part.take();
 }
 

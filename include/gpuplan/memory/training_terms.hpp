@@ -1,5 +1,6 @@
 #pragma once
-// Parts of training memory that the terms are made of.
+/// What training holds and keeps on one device, before it is summed up: the parts that the terms of memory and of time are made of.
+/// docs/PHYSICS.md, "Training memory".
 
 #include <gpuplan/memory/training.hpp>
 

@@ -1,0 +1,443 @@
+#include <gpuplan/planner/training_estimate.hpp>
+
+#include "offers.hpp"
+
+#include <gpuplan/base/text.hpp>
+#include <gpuplan/memory/training_terms.hpp>
+#include <gpuplan/perf/training_search.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gpuplan {
+namespace {
+
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
+constexpr double kTokensPerParameter = 20;          // Hoffmann et al. 2022, arXiv:2203.15556
+constexpr double kUsualFineTuning = 10e6;           // tokens: some ten thousand conversations
+constexpr double kUsualBatchTokens = 4194304;       // a step of pretraining, as Llama 3 began with (arXiv:2407.21783)
+constexpr std::int64_t kUsualFineTuningBatch = 64;  // sequences
+constexpr std::int64_t kMostDevices = 1 << 16;
+
+std::int64_t usual_batch(const TrainingEstimateRequest& request) {
+  const TrainingSpec& job = request.training.training;
+  if (request.load.is_said("grad-accum") && request.load.is_said("micro-batch") && request.training.count)
+    return job.micro_batch * job.grad_accum *
+           std::max<std::int64_t>(1, *request.training.count / (job.tp * job.pp * job.cp));
+  if (job.method != TrainingMethod::pretrain) return kUsualFineTuningBatch;
+  const double sequences = kUsualBatchTokens / as_double(std::max<std::int64_t>(1, job.sequence));
+  std::int64_t batch = 1;
+  while (as_double(batch) * 2 <= sequences) batch *= 2;
+  return batch;
+}
+
+// Seconds to write a checkpoint, at what a shared file system gives one client: the median of those whose figures are known.
+BytesPerSecond checkpoint_rate(const Catalog& catalog) {
+  std::vector<double> rates;
+  for (const StorageClass& storage : catalog.storage_classes()) {
+    if (storage.kind != StorageKind::file) continue;
+    const double clients = as_double(std::max<std::int64_t>(1, storage.clients.or_else(1)));
+    const bool shared = storage.scope == StorageScope::aggregate && storage.clients.known();
+    if (storage.scope != StorageScope::client && storage.scope != StorageScope::node && !shared) continue;
+    const BytesPerSecond rate = storage.write.known() ? *storage.write : storage.read.or_else({});
+    if (rate > BytesPerSecond{}) rates.push_back(rate.base() / (shared ? clients : 1));
+  }
+  if (rates.empty()) return {};
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  return BytesPerSecond::from_base(*middle);
+}
+
+double failure_rate(const Catalog& catalog) {
+  double most = 0;
+  for (const FailureStudy& study : catalog.failure_studies()) {
+    if (study.devices.known() && study.span.known() && study.interruptions.known())
+      most = std::max(most, failures_per_device_hour(study));
+  }
+  return most;
+}
+
+// Weights, master weights and optimizer states, once.
+Bytes checkpoint_of(const TrainingTimeInputs& in) {
+  TrainingMemoryInputs whole = in.memory;
+  whole.job.tp = whole.job.pp = whole.job.cp = whole.job.dp = whole.job.ep = 1;
+  whole.job.vpp = 1;
+  whole.job.sharding = StateSharding::none;
+  const HeldStates held = held_states(whole, stage_shape(whole, 0));
+  const Widths widths = whole.job.trains_adapters() ? adapter_widths(whole) : widths_of(whole);
+  const double trained = held.dense_trained + held.expert_trained;
+  return bytes(trained * (widths.weight + widths.master)) + held.dense_states + held.expert_states +
+         bytes(held.adapter_trained * widths.weight) + held.adapter_states;
+}
+
+// Equal hardware in equal number is laid out once, whoever offers it.
+struct Laid {
+  std::optional<LayoutChoice> choice;
+  TrainingMemory memory;
+  TrainingTime time;
+  std::optional<Rejection> rejection;
+  Bytes checkpoint;
+};
+
+class Planner {
+ public:
+  Planner(const Catalog& catalog, const TrainingEstimateRequest& request, TrainingEstimate& estimate)
+      : catalog_(catalog), request_(request), estimate_(estimate), ceilings_(catalog), hosts_(catalog) {
+    save_rate_ = checkpoint_rate(catalog);
+    failures_ = failure_rate(catalog);
+  }
+
+  void run() {
+    for (const Provider& provider : catalog_.providers()) {
+      for (const Offer& offer : provider.offers) {
+        if (!offer.rankable || !asked_for(request_.offers, provider, offer)) continue;
+        const Accelerator* accelerator = catalog_.find_accelerator(offer.gpu);
+        const auto& asked = request_.training.accelerators;
+        if (!asked.empty() && std::find(asked.begin(), asked.end(), accelerator) == asked.end()) continue;
+        if (auto rejection = plan(provider, offer, *accelerator)) estimate_.rejected.push_back({&offer, *rejection});
+      }
+    }
+  }
+
+  TrainingTimeInputs inputs(const Accelerator& accelerator, const Fabric& fabric, const TrainingSpec& job) const {
+    TrainingTimeInputs in;
+    in.memory.model = &estimate_.model;
+    in.memory.framework = estimate_.framework;
+    in.memory.visible = catalog_.visible_memory(accelerator);
+    in.memory.job = job;
+    in.memory.catalog = &catalog_;
+    in.accelerator = &accelerator;
+    in.fabric = fabric;
+    return in;
+  }
+
+ private:
+  std::optional<Rejection> plan(const Provider& provider, const Offer& offer, const Accelerator& accelerator) {
+    if (!catalog_.visible_memory(accelerator).known())
+      return Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue",
+                       "a --catalog file that states it"};
+    if (ceilings_.bandwidth(accelerator) <= BytesPerSecond{} ||
+        ceilings_.compute(accelerator, Arithmetic::bf16) <= FlopPerSecond{})
+      return Rejection{"compute.unknown", "peak and memory bandwidth", "not in the catalogue",
+                       "a --catalog file that states them"};
+    const Supply supply = supply_of(offer, hosts_.of(accelerator));
+    std::optional<Rejection> rejection;
+    for (const std::int64_t instances : numbers_of(supply, rejection)) {
+      TrainingOption option;
+      option.provider = &provider;
+      option.offer = &offer;
+      option.accelerator = &accelerator;
+      option.instances = instances;
+      option.devices = instances * supply.per_instance;
+      option.hosts = (option.devices + supply.per_host - 1) / supply.per_host;
+      option.count_is_assumed = supply.per_host > supply.per_instance && option.devices > supply.per_instance;
+      rejection = fill(option, supply);
+      if (!rejection) {
+        estimate_.options.push_back(std::move(option));
+        return std::nullopt;
+      }
+      if (rejection->rule != "memory" && rejection->rule != "deadline") break;  // more of the same would not help
+    }
+    return rejection;
+  }
+
+  // As many as asked for, else twice as many until it fits and is in time.
+  std::vector<std::int64_t> numbers_of(const Supply& supply, std::optional<Rejection>& rejection) const {
+    if (request_.training.count) {
+      const std::int64_t count = *request_.training.count;
+      if (count % supply.per_instance == 0) return {count / supply.per_instance};
+      rejection = Rejection{"count", "a multiple of " + format_whole(as_double(supply.per_instance)),
+                            std::to_string(count), "another --count"};
+      return {};
+    }
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t n = 1; n * supply.per_instance <= kMostDevices; n *= 2) numbers.push_back(n);
+    return numbers;
+  }
+
+  std::optional<Rejection> fill(TrainingOption& option, const Supply& supply) {
+    const Offer& offer = *option.offer;
+    const std::int64_t inside = std::min(option.devices, supply.per_host);
+    const BytesPerSecond network = network_of(offer, *option.accelerator, inside);
+    if (option.hosts > 1 && network <= BytesPerSecond{})
+      return Rejection{"network", "a network between " + std::to_string(option.hosts) + " hosts", "not stated",
+                       "fewer devices, or an offer that states its network"};
+    option.network_is_assumed = option.hosts > 1 && !offer.network.known();
+    option.fabric = fabric_of(catalog_, *option.accelerator, offer.interconnect, network, inside);
+    const Laid& laid = lay_out(option);
+    if (laid.rejection) return laid.rejection;
+    option.job = laid.choice->job;
+    option.memory = laid.memory;
+    option.time = laid.time;
+    option.checkpoint = laid.checkpoint;
+    settle_time(option);
+    if (!settle_cost(option)) return Rejection{"price", "a price", "unknown", "ask the provider"};
+    return within_limits(option);
+  }
+
+  // What leaves a host: as the offer says, else as the least of the node designs with its accelerator.
+  BytesPerSecond network_of(const Offer& offer, const Accelerator& accelerator, std::int64_t inside) const {
+    if (offer.network.known() && *offer.network > BytesPerSecond{}) return *offer.network;
+    BytesPerSecond least;
+    for (const NodeDesign& node : catalog_.nodes()) {
+      const bool holds =
+          std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
+      if (!holds || !node.node_rate.known() || *node.node_rate <= BytesPerSecond{} || !node.count.known()) continue;
+      const BytesPerSecond share = *node.node_rate * (as_double(inside) / as_double(*node.count));
+      if (least <= BytesPerSecond{} || share < least) least = share;
+    }
+    return least;
+  }
+
+  LayoutSpace space_for(const TrainingOption& option) const {
+    const TrainingSpec& asked = request_.training.training;
+    const auto fixed = [&](std::string_view flag, std::int64_t value) {
+      return request_.load.is_said(flag) ? std::vector<std::int64_t>{value} : std::vector<std::int64_t>{};
+    };
+    LayoutSpace space;
+    space.devices = option.devices;
+    space.global_batch = estimate_.global_batch;
+    space.tp = fixed("tp", asked.tp);
+    space.pp = fixed("pp", asked.pp);
+    space.vpp = fixed("vpp", asked.vpp);
+    space.cp = fixed("cp", asked.cp);
+    space.ep = fixed("ep", asked.ep);
+    space.micro_batch = fixed("micro-batch", asked.micro_batch);
+    if (asked.recompute) space.recompute = {*asked.recompute};
+    if (!request_.training.sharding_is_default) space.sharding = {asked.sharding};
+    if (request_.load.is_said("sequence-parallel")) space.sequence_parallel = {asked.sequence_parallel};
+    space.keep = 1;
+    return space;
+  }
+
+  const Laid& lay_out(const TrainingOption& option) {
+    const Key key{option.accelerator,
+                  std::string(option.fabric.inside.link),
+                  option.fabric.inside.crosses_host,
+                  option.fabric.domain,
+                  option.hosts > 1 ? option.fabric.between.rate.base() : 0,
+                  option.devices};
+    const auto [entry, fresh] = laid_.try_emplace(key);
+    if (fresh) search(option, entry->second);
+    return entry->second;
+  }
+
+  void search(const TrainingOption& option, Laid& laid) const {
+    TrainingTimeInputs in = inputs(*option.accelerator, option.fabric, request_.training.training);
+    LayoutSearch found = search_layouts(in, space_for(option), ceilings_);
+    if (found.best.empty()) {
+      laid.rejection = why_none(in, option);
+      return;
+    }
+    laid.choice = found.best.front();
+    in.memory.job = laid.choice->job;
+    laid.memory = training_memory(in.memory, nullptr);
+    laid.time = training_time(in, ceilings_, nullptr);
+    laid.checkpoint = checkpoint_of(in);
+  }
+
+  // The layout that holds least, against the device.
+  Rejection why_none(TrainingTimeInputs in, const TrainingOption& option) const {
+    LayoutSpace space = space_for(option);
+    space.check_memory = false;
+    const LayoutSearch any = search_layouts(in, space, ceilings_);
+    if (any.best.empty()) {
+      return {"layout",
+              "a division of " + std::to_string(estimate_.global_batch) + " sequences a step over the devices",
+              std::to_string(option.devices), "another --global-batch or --count"};
+    }
+    in.memory.job = any.best.front().job;
+    in.memory.job.recompute = Recompute::full;
+    const TrainingMemory memory = training_memory(in.memory, nullptr);
+    return {"memory",
+            format_binary_bytes(memory.peak().terms.total()) + " on each of " + std::to_string(option.devices),
+            format_binary_bytes(memory.capacity), "more devices, a smaller --seq, or --train lora or qlora"};
+  }
+
+  void settle_time(TrainingOption& option) const {
+    const double steps = std::max(1.0, std::ceil(estimate_.tokens / option.time.tokens_per_step));
+    const auto times = [&](const Interval<Seconds>& step) {
+      return Interval<Seconds>{steps * step.value, steps * step.low, steps * step.high};
+    };
+    option.work = times(option.time.step);
+    option.total = option.work;
+    const double writers = as_double(option.hosts);
+    option.save = save_rate_ > BytesPerSecond{} ? option.checkpoint / (save_rate_ * writers) : Seconds{};
+    const double longest = option.work.high / option.work.value;
+    const double shortest = option.work.low / option.work.value;
+    if (option.offer->contract == Contract::spot) {
+      interrupt(option);
+    } else if (failures_ > 0) {
+      option.goodput = plan_goodput({option.devices,
+                                     failures_,
+                                     option.work.value,
+                                     option.save,
+                                     kRestart + option.save,
+                                     option.time.step.value,
+                                     {}},
+                                    nullptr);
+      if (option.goodput->finishes) option.total.value = std::max(option.work.value, option.goodput->time);
+    }
+    option.total.low = std::min(option.total.value, shortest * option.total.value);
+    option.total.high = longest * option.total.value;
+  }
+
+  void interrupt(TrainingOption& option) const {
+    const Provider& provider = *option.provider;
+    double a_month = option.offer->interruptions_per_month.or_else(0);
+    if (a_month <= 0 && !provider.terms.empty()) a_month = provider.terms.front().interruptions_per_month.or_else(0);
+    if (a_month <= 0) {
+      option.interruptions_unknown = true;
+      return;
+    }
+    SpotInputs in;
+    in.work = option.work.value;
+    in.save = option.save;
+    in.restore = kRestart + option.save;
+    in.mtbf = hours(hours_per_month(provider)) / a_month;
+    in.instances = option.hosts;
+    in.step = option.time.step.value;
+    option.spot = plan_spot(in, nullptr);
+    if (option.spot->verdict != SpotVerdict::never_finishes)
+      option.total.value = std::max(option.work.value, option.spot->elapsed);
+  }
+
+  bool settle_cost(TrainingOption& option) const {
+    JobCostInputs in;
+    in.provider = option.provider;
+    in.offer = option.offer;
+    in.instances = option.instances;
+    in.duration = option.total.value;
+    in.duration_high = option.total.high;
+    in.currency = request_.offers.currency;
+    in.vat = request_.offers.vat;
+    in.stored = option.checkpoint;
+    const auto cost = job_cost(catalog_, in, nullptr);
+    const auto hourly = hourly_cost(
+        catalog_, {option.provider, option.offer, option.instances, request_.offers.currency, request_.offers.vat},
+        nullptr);
+    if (!cost || !hourly) return false;
+    option.cost = *cost;
+    option.per_hour = hourly->total();
+    option.price_age_days = age_in_days(catalog_, *option.offer, request_.offers.as_of);
+    return true;
+  }
+
+  std::optional<Rejection> within_limits(const TrainingOption& option) {
+    if (option.spot && option.spot->verdict == SpotVerdict::never_finishes)
+      return Rejection{"interruptions", "more than a checkpoint's work between two interruptions",
+                       format_seconds(option.spot->job_mtbf), "another contract, or fewer hosts"};
+    const TrainingLoad& load = request_.load;
+    if (load.deadline && option.total.value > *load.deadline) {
+      missed_ = true;
+      return Rejection{"deadline", format_seconds(option.total.value), format_seconds(*load.deadline), "more devices"};
+    }
+    if (load.budget && option.cost.p50() > *load.budget) {
+      missed_ = true;
+      const std::string currency(request_.offers.currency);
+      return Rejection{"budget", format_significant(option.cost.p50(), 4) + " " + currency,
+                       format_significant(*load.budget, 4) + " " + currency, "a larger --budget or fewer tokens"};
+    }
+    return std::nullopt;
+  }
+
+ public:
+  [[nodiscard]] bool missed() const { return missed_; }
+
+ private:
+  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, double, std::int64_t>;
+  static constexpr Seconds kRestart = minutes(10);  // until a replaced host has started and read its data again
+  const Catalog& catalog_;
+  const TrainingEstimateRequest& request_;
+  TrainingEstimate& estimate_;
+  Ceilings ceilings_;
+  HostSizes hosts_;
+  BytesPerSecond save_rate_;
+  double failures_ = 0;
+  bool missed_ = false;
+  std::map<Key, Laid> laid_;
+};
+
+void warn(TrainingEstimate& estimate) {
+  estimate.warnings.insert(estimate.warnings.end(), estimate.identity.warnings.begin(),
+                           estimate.identity.warnings.end());
+  if (estimate.options.empty()) return;
+  const TrainingOption& best = estimate.options.front();
+  if (best.interruptions_unknown) {
+    estimate.warnings.push_back(
+        {"spot.unknown_rate",
+         "how often the first option's instances are interrupted is unknown: its time and cost are without"});
+  }
+  if (best.network_is_assumed) {
+    estimate.warnings.push_back(
+        {"network.assumed",
+         "the network between the first option's hosts is not stated: that of the slowest node design with its "
+         "accelerator is assumed"});
+  }
+  if (best.memory.verdict == FitVerdict::tight)
+    estimate.warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
+  if (best.job.offload != TrainingOffload::none)
+    estimate.warnings.push_back({"time.offload", "the time of the optimizer's step on the host is not modelled"});
+  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
+  if (best.price_age_days && *best.price_age_days > kOldPriceDays)
+    estimate.warnings.push_back(
+        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
+  if (best.offer->confidence != Confidence::published) {
+    estimate.warnings.push_back(
+        {"price.confidence", "the price of the first option is not from the provider's own page (" +
+                                 std::string(to_string(best.offer->confidence)) + ")"});
+  }
+}
+
+}  // namespace
+
+bool TrainingLoad::is_said(std::string_view flag) const {
+  return std::find(said.begin(), said.end(), flag) != said.end();
+}
+
+TrainingEstimate estimate_training(const Catalog& catalog, const TrainingEstimateRequest& request) {
+  TrainingEstimate estimate;
+  TrainingEstimateRequest settled = request;
+  estimate.framework = prepare_training(catalog, settled.training, estimate.model, estimate.identity);
+  const double parameters_all = static_cast<double>(parameters(estimate.model.tensors));
+  const TrainingSpec& job = settled.training.training;
+  estimate.trained_parameters = job.trains_adapters() ? adapter_parameters(estimate.model, job) : parameters_all;
+  estimate.tokens = request.load.tokens;
+  if (estimate.tokens <= 0)
+    estimate.tokens = job.method == TrainingMethod::pretrain ? kTokensPerParameter * parameters_all : kUsualFineTuning;
+  estimate.global_batch = request.load.global_batch > 0 ? request.load.global_batch : usual_batch(settled);
+  Planner planner(catalog, settled, estimate);
+  planner.run();
+  rank_by(
+      estimate.options, request.offers.sort, [](const TrainingOption& o) { return o.cost.p50(); },
+      [](const TrainingOption& o) { return o.total.value.base(); });
+  estimate.limits_failed = estimate.options.empty() && planner.missed();
+  warn(estimate);
+  return estimate;
+}
+
+void explain_training_option(const Catalog& catalog, const TrainingEstimateRequest& request,
+                             const TrainingEstimate& estimate, const TrainingOption& option, Explain& why) {
+  TrainingEstimate copy = estimate;
+  Planner planner(catalog, request, copy);
+  const TrainingTimeInputs in = planner.inputs(*option.accelerator, option.fabric, option.job);
+  const Ceilings ceilings(catalog);
+  (void)training_memory(in.memory, &why);
+  (void)training_time(in, ceilings, &why);
+  JobCostInputs cost;
+  cost.provider = option.provider;
+  cost.offer = option.offer;
+  cost.instances = option.instances;
+  cost.duration = option.total.value;
+  cost.duration_high = option.total.high;
+  cost.currency = request.offers.currency;
+  cost.vat = request.offers.vat;
+  cost.stored = option.checkpoint;
+  (void)job_cost(catalog, cost, &why);
+}
+
+}  // namespace gpuplan

@@ -1,0 +1,57 @@
+#include "parts.hpp"
+
+namespace gpuplan {
+
+void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
+                    std::optional<std::int64_t> price_age_days, OptionDocument& d) {
+  d.provider = provider.name;
+  d.provider_title = provider.title;
+  d.offer = offer.id;
+  d.contract = to_string(offer.contract);
+  if (offer.term_months.known()) d.term_months = *offer.term_months;
+  d.region = offer.region;
+  d.country = offer.country;
+  d.provider_country = provider.country;
+  const Source& source = catalog.source(offer.price.source);
+  d.price_observed_on = source.observed_on;
+  d.price_source = source.text;
+  d.price_confidence = to_string(offer.confidence);
+  if (price_age_days) d.price_age_days = static_cast<double>(*price_age_days);
+  d.vat = to_string(offer.vat);
+  if (provider.vat_percent.known()) d.vat_percent = *provider.vat_percent;
+}
+
+FilterDocument filters_of(const EstimateRequest& request) {
+  FilterDocument filters;
+  for (const Accelerator* gpu : request.accelerators) filters.gpus.emplace_back(gpu->name);
+  for (const Provider* provider : request.providers) filters.providers.emplace_back(provider->name);
+  for (const Contract contract : request.contracts) filters.contracts.emplace_back(to_string(contract));
+  if (request.count) filters.count = static_cast<double>(*request.count);
+  filters.region = request.region;
+  filters.country = request.country;
+  return filters;
+}
+
+std::vector<RateDocument> rates_of(const Catalog& catalog, std::string_view answer, std::set<std::string_view> used) {
+  if (!used.empty()) used.insert(answer);
+  std::vector<RateDocument> rates;
+  if (used.size() < 2) return rates;
+  for (const std::string_view code : used) {
+    const CurrencyRate& rate = *catalog.find_currency(code);
+    const Source& source = catalog.source(rate.per_usd.source);
+    if (*rate.per_usd != 1)
+      rates.push_back({std::string(code), *rate.per_usd, std::string(source.observed_on), std::string(source.text)});
+  }
+  return rates;
+}
+
+void stamp_prices(EstimateDocument& d) {
+  for (const OptionDocument& option : d.options) {
+    const std::string& day = option.price_observed_on;
+    if (day.empty()) continue;
+    if (d.catalog.oldest_price.empty() || day < d.catalog.oldest_price) d.catalog.oldest_price = day;
+    if (day > d.catalog.newest_price) d.catalog.newest_price = day;
+  }
+}
+
+}  // namespace gpuplan

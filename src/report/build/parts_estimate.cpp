@@ -1,0 +1,113 @@
+#include "parts.hpp"
+
+#include <gpuplan/base/text.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace gpuplan {
+namespace {
+
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
+OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& estimate, const PartsOption& option,
+                               std::int64_t rank) {
+  OptionDocument d;
+  d.rank = rank;
+  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
+  d.accelerator = option.accelerator->name;
+  d.count = option.devices;
+  d.nodes = option.hosts;
+  d.replicas = option.devices;
+  d.layout.dp = as_double(option.devices);
+  d.layout.engine = estimate.plan.runtime->name;
+  d.quality_format = estimate.plan.model.scheme.name;
+  d.memory = describe_parts_memory(option.memory);
+  RunDocument run = describe_run(option.time, as_double(option.devices));
+  if (option.total) {
+    run.total_s = Spread{option.total->value.base(), option.total->low.base(), option.total->high.base()};
+    run.total_cost = option.total_cost;
+  }
+  run.per_1000_items = option.per_1000_items;
+  run.per_1m_tokens = option.per_1m_tokens;
+  run.per_audio_hour = option.per_audio_hour;
+  d.cost.per_hour = option.per_hour;
+  d.cost.per_month = option.per_month;
+  const double hours = option.total ? option.total->value / gpuplan::hours(1) : option.hours_per_month;
+  for (const auto& term : option.hourly.terms()) d.cost.terms.push_back({std::string(term.id), term.value * hours});
+  d.run = std::move(run);
+  d.at_basis = "batch";
+  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
+  d.pareto = option.on_pareto_front;
+  d.dominated_by = option.dominated_by;
+  return d;
+}
+
+std::string name_option(const PartsOption& option) {
+  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
+         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
+}
+
+// The least option by a measure; null when there is none but the first.
+template <class Measure>
+const PartsOption* least(const std::vector<PartsOption>& options, Measure measure) {
+  const auto found = std::min_element(options.begin(), options.end(), [&](const PartsOption& a, const PartsOption& b) {
+    return measure(a) < measure(b);
+  });
+  return found == options.begin() ? nullptr : &*found;
+}
+
+std::vector<ChangeDocument> changes_of(const PartsEstimate& estimate, std::string_view currency) {
+  std::vector<ChangeDocument> changes;
+  if (estimate.options.empty()) return changes;
+  const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
+  const std::string items = std::string(to_string(estimate.item)) + "s";
+  if (const PartsOption* cheap = least(estimate.options, [](const PartsOption& o) { return o.per_1000_items; })) {
+    changes.push_back({"full_load", "cheapest under steady load: " + name_option(*cheap) + ", " +
+                                        money(cheap->per_1000_items) + " per 1,000 " + items});
+  }
+  if (const PartsOption* fast = least(estimate.options, [](const PartsOption& o) { return o.time.latency.value; })) {
+    changes.push_back({"latency", "fastest batch: " + name_option(*fast) + ", " +
+                                      format_seconds(fast->time.latency.value) + ", " + money(fast->per_month) +
+                                      " a month"});
+  }
+  return changes;
+}
+
+}  // namespace
+
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
+                                 bool explain) {
+  EstimateDocument d;
+  d.catalog = stamp_of(catalog);
+  d.currency = request.currency;
+  d.vat = request.vat.adds ? "included" : "excluded";
+  std::set<std::string_view> currencies;
+  for (const PartsOption& option : estimate.options) currencies.insert(option.offer->currency);
+  d.rates = rates_of(catalog, request.currency, currencies);
+  d.model = describe_network(request.job, estimate.plan);
+  d.job = describe_parts_job(request.job, estimate.plan);
+  d.item = to_string(estimate.item);
+  d.filters = filters_of(request);
+  d.as_of = to_string(request.as_of);
+  d.sort = to_string(request.sort);
+  for (const PartsFit& fit : estimate.plan.hardware) d.hardware.push_back(describe_fit(estimate.plan, fit));
+  std::int64_t rank = 0;
+  for (const PartsOption& option : estimate.options)
+    d.options.push_back(describe_option(catalog, estimate, option, ++rank));
+  stamp_prices(d);
+  for (const RejectedOffer& offer : estimate.rejected) {
+    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
+                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
+  }
+  for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
+  d.changes = changes_of(estimate, request.currency);
+  if (explain && !estimate.options.empty()) {
+    Explain why;
+    explain_option(catalog, request, estimate, estimate.options.front(), why);
+    d.explanation = why.terms();
+  }
+  return d;
+}
+
+}  // namespace gpuplan
