@@ -3,6 +3,7 @@
 #include "output.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/software.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -122,6 +123,20 @@ std::string_view select_currency(const Catalog& catalog, const Options& options,
   return {};
 }
 
+OfferRules rules_of(const Catalog& catalog, const Options& options, const Environment& environment,
+                    std::vector<Problem>& problems) {
+  OfferRules rules;
+  rules.as_of = options.as_of.value_or(environment.today);
+  if (options.max_age) rules.max_age_days = static_cast<std::int64_t>(std::min(1e9, *options.max_age / days(1)));
+  if (options.software.empty()) return rules;
+  try {
+    rules.software = &require_framework_release(catalog, options.software, "--framework");
+  } catch (const InputError& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+  }
+  return rules;
+}
+
 // Over the last one on a terminal; a log gets a line each.
 void tell_progress(const HttpProgress& progress) {
   std::string line = "gpuplan: " + progress.what;
@@ -166,7 +181,10 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.country = options.country;
   request.currency = select_currency(catalog, options, prices, problems);
   request.vat = options.vat;
-  request.as_of = options.as_of.value_or(environment.today);
+  const OfferRules rules = rules_of(catalog, options, environment, problems);
+  request.as_of = rules.as_of;
+  request.max_age_days = rules.max_age_days;
+  request.software = rules.software;
   request.sort = options.sort;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;
@@ -280,7 +298,7 @@ TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const 
   return request;
 }
 
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
                           std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   ListFilter filter;
@@ -289,6 +307,8 @@ ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices
   filter.contracts = options.contracts;
   filter.region = options.region;
   filter.country = options.country;
+  filter.rules = rules_of(catalog, options, environment, problems);
+  filter.by_price_alone = options.sort == SortBy::price;
   check_country(catalog, options, problems);
   (void)select_currency(catalog, options, prices, problems);
   if (!problems.empty()) throw InputError(std::move(problems));

@@ -24,7 +24,7 @@ TrainingRequest resolve_training(const Catalog& catalog, const Options& options,
                                  TrainingMethod method, std::vector<std::string>& notices);
 // The Hub as the environment describes it; what takes long is told on standard error as it goes.
 HubAccess hub_access(const Environment& environment);
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
-                          std::vector<std::string>& notices);
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, const Environment& environment,
+                          Prices prices, std::vector<std::string>& notices);
 
 }  // namespace gpuplan::cli

@@ -98,7 +98,9 @@ class Planner {
         const Accelerator* accelerator = catalog_.find_accelerator(offer.gpu);
         const auto& asked = request_.training.accelerators;
         if (!asked.empty() && std::find(asked.begin(), asked.end(), accelerator) == asked.end()) continue;
-        if (auto rejection = plan(provider, offer, *accelerator)) estimate_.rejected.push_back({&offer, *rejection});
+        auto rejection = refused_by_rules(catalog_, request_.offers, provider, offer, *accelerator);
+        if (!rejection) rejection = plan(provider, offer, *accelerator);
+        if (rejection) estimate_.rejected.push_back({&offer, *rejection});
       }
     }
   }

@@ -342,6 +342,33 @@ struct ListDocument {
   std::string note;  ///< below a table
 };
 
+/// Chosen offers side by side: one row a figure, one value an offer.
+enum class Better : std::uint8_t { neither, low, high };
+struct CompareDocument {
+  struct Column {
+    std::string name;  ///< as asked
+    std::string provider, offer, accelerator, contract;
+    std::string kind;  ///< class that it is compared within
+    std::int64_t count = 0;
+    std::string why_not;  ///< there is no offer
+  };
+  struct Value {
+    Cell cell;  ///< empty: unknown
+    bool best = false;
+    Known difference_percent;  ///< from the best one
+  };
+  struct Row {
+    std::string id;
+    Better better = Better::neither;
+    std::vector<Value> values;  ///< one a column
+  };
+  std::string currency;
+  std::string vat;  ///< how prices are compared: excluded or included
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::vector<std::string> notes;
+};
+
 /// One record with where each value is from.
 struct RecordDocument {
   struct Field {
@@ -363,6 +390,6 @@ struct ErrorDocument {
 };
 
 using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              ListDocument, RecordDocument, ErrorDocument>;
+                              ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

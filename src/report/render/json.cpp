@@ -526,6 +526,37 @@ Json to_json(const StartLogDocument& d) {
           {"terms", std::move(terms)}};
 }
 
+Json to_json(const CompareDocument& d) {
+  Json columns = Json::array();
+  for (const auto& c : d.columns) {
+    columns.push_back({{"name", c.name},
+                       {"provider", text(c.provider)},
+                       {"offer", text(c.offer)},
+                       {"accelerator", text(c.accelerator)},
+                       {"class", text(c.kind)},
+                       {"contract", text(c.contract)},
+                       {"count", c.count},
+                       {"why_not", text(c.why_not)}});
+  }
+  Json items = Json::array();
+  for (const auto& row : d.rows) {
+    Json values = Json::array();
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      const auto& value = row.values[i];
+      values.push_back({{"id", d.columns[i].name},
+                        {"value", cell_json(value.cell)},
+                        {"best", value.best},
+                        {"difference_percent", known(value.difference_percent)}});
+    }
+    items.push_back(
+        {{"figure", row.id},
+         {"better", row.better == Better::neither ? Json(nullptr) : Json(row.better == Better::low ? "low" : "high")},
+         {"values", std::move(values)}});
+  }
+  return {{"schema_version", kSchemaVersion}, {"command", "compare"},      {"currency", d.currency}, {"vat", d.vat},
+          {"columns", std::move(columns)},    {"items", std::move(items)}, {"notes", d.notes}};
+}
+
 Json to_json(const RecordDocument& d) {
   Json fields = Json::array();
   for (const auto& f : d.fields) {
