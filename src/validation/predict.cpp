@@ -119,6 +119,14 @@ double static_batch_seconds(const ServingWork& work, const PhaseSeconds& phases,
   return batch_prompt_seconds(work, phases, constants) + (work.output - 1) * phases.decode;
 }
 
+// A run with arrivals ends: where they outrun the service, some seven tenths of its requests are in flight on average. Runs that do not
+// say how many requests they sent had some two hundred.
+double in_flight_of_run(const MeasuredRow& row, double replicas) {
+  constexpr double kRequests = 200;
+  constexpr double kMeanShare = 0.7;
+  return std::max(1.0, kMeanShare * (row.requests ? as_double(*row.requests) : kRequests) / replicas);
+}
+
 // How many requests are in flight on a replica that lets `most` run at once.
 void set_load(const MeasuredRow& row, double most, double replicas, ServingCandidate& candidate) {
   switch (row.mode) {
@@ -140,14 +148,6 @@ void set_load(const MeasuredRow& row, double most, double replicas, ServingCandi
     default:
       break;
   }
-}
-
-// A run with arrivals ends: where they outrun the service, some seven tenths of its requests are in flight on average. Runs that do not
-// say how many requests they sent had some two hundred.
-double in_flight_of_run(const MeasuredRow& row, double replicas) {
-  constexpr double kRequests = 200;
-  constexpr double kMeanShare = 0.7;
-  return std::max(1.0, kMeanShare * (row.requests ? as_double(*row.requests) : kRequests) / replicas);
 }
 
 // Requests that arrive by themselves, or all at once, do not fall in step; whoever waits for all of them needs no token at once.

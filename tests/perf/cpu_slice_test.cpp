@@ -3,6 +3,7 @@
 #include "serving_fixture.hpp"
 
 #include <gpuplan/base/error.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 #include <gpuplan/perf/cpu_slice.hpp>
 
 using namespace gpuplan;
