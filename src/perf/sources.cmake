@@ -1,6 +1,7 @@
 set(GPUPLAN_PERF_SOURCES
   ceilings.cpp
   parts.cpp
+  parts_training.cpp
   parts_work.cpp
   serving.cpp
   workload.cpp
