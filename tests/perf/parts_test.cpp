@@ -240,17 +240,17 @@ TEST_CASE("parts training: of a pipeline the denoiser is trained and the autoenc
   CHECK(flops_of(step, "vae.decoder") == 0);
 }
 
-TEST_CASE("parts training: AlexNet took two cards of 2012 five to six days", "[perf][parts]") {
-  // Krizhevsky et al. (NIPS 2012): 90 epochs of 1.2 million images at batch 128 on two GTX 580, 5 to 6 days. Libraries of that time are
-  // not ours: within twice that.
+TEST_CASE("parts training: AlexNet takes two cards of 2012 days, not hours and not weeks", "[perf][parts]") {
+  // Krizhevsky et al. (NIPS 2012): 90 epochs of 1.2 million images at batch 128 on two GTX 580, 5 to 6 days. The kernels of that time
+  // knew no Winograd and reached less: today's constants give less than that, but not under a third.
   StoredNetwork model = stored("alexnet", "fp32");
   PartsTrainingInputs in;
   in.forward = inputs(model, "GTX 580", "pytorch-training");
   in.forward.job.batch = 64;
   const double step = parts_seconds(parts_training_work(in, ceilings()), constants_of(runtime("pytorch-training")));
   const double days_taken = 90 * 1.2e6 / 128 * step / 86400;
-  CHECK(days_taken > 5.5 / 2);
-  CHECK(days_taken < 5.5 * 2);
+  CHECK(days_taken > 5.5 / 3);
+  CHECK(days_taken < 6);
 }
 
 TEST_CASE("parts time: every estimate is a positive finite number whatever the job", "[perf][parts]") {
