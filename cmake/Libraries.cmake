@@ -100,6 +100,7 @@ gpuplan_hand_tool(fit tools/fit.cpp)               # after a change of data/meas
 gpuplan_hand_tool(fit_training tools/fit_training.cpp)
 gpuplan_hand_tool(fit_parts tools/fit_parts.cpp)
 gpuplan_hand_tool(accuracy tools/accuracy.cpp)     # accuracy data/measured/weights.csv
+gpuplan_hand_tool(layouts bench/layouts.cpp)       # from bench/run: how fast layouts of training jobs are searched
 gpuplan_hand_tool(footprints bench/footprints.cpp) # from bench/run: how long a million footprints take
 
 if(GPUPLAN_CLI_SOURCES)

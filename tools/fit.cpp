@@ -1,10 +1,10 @@
 // Fits the constants and intervals of data/engines.yaml to data/measured/inference.csv and writes them in place.
 //
-//   fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]
+//   fit ENGINES.yaml MEASURED.csv... [--check] [--leave-out] [--rows]
 //
 // The file's other lines stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file
 // would change. --rows prints each row. --leave-out also fits without
-// each source, and without each fifth of the configurations, and reports how the others predict them.
+// each source, accelerator and model, and reports how the others predict them.
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
@@ -45,88 +45,55 @@ void print_errors(const std::vector<Prediction>& predictions) {
   }
 }
 
+void print_regimes(const std::vector<Prediction>& predictions) {
+  for (const Regime regime : kAllRegimes) print_group(std::string(to_string(regime)), of_regime(predictions, regime));
+}
+
 void print_constants(const CalibratedEngine& e) {
   const EngineConstants& c = e.constants;
   std::printf(
       "%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us step %.4g us "
-      "request %.4g us\n",
+      "request %.4g us host %.4g us stream %.4g us meeting %.3g in step %.3g\n",
       e.name.c_str(), e.pooled ? " (pooled)" : "", c.compute, c.dequantized, c.bandwidth, c.attention, c.overlap,
-      c.launch * 1e6, c.step * 1e6, c.request * 1e6);
+      c.launch * 1e6, c.step * 1e6, c.request * 1e6, c.host * 1e6, c.stream * 1e6, c.meeting, c.in_step);
 }
 
-struct LeftOut {
-  std::vector<Prediction> predictions;
-  std::vector<Prediction> inside;  // those within their interval
-};
+// Coverage of intervals that rest on the other sources alone.
+void print_coverage(const std::vector<Prediction>& left_out) {
+  std::set<std::string> sources;
+  for (const Prediction& p : left_out) sources.insert(p.source);
+  for (const Regime regime : kAllRegimes) {
+    const auto rows = of_regime(left_out, regime);
+    double covered = 0;
+    double counted = 0;
+    for (const std::string& source : sources) {
+      std::vector<Prediction> own;
+      std::vector<Prediction> others;
+      for (const Prediction& p : rows) (p.source == source ? own : others).push_back(p);
+      if (own.empty() || others.empty()) continue;
+      covered += coverage(own, residual_interval(others));
+      counted += 1;
+    }
+    if (counted > 0)
+      std::printf("coverage of %s by the other sources' intervals: %.0f %% over %.0f sources\n",
+                  std::string(to_string(regime)).c_str(), 100 * covered / counted, counted);
+  }
+}
 
-// Rows by the constants and intervals of the other rows.
-void predict_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows,
-                      const std::vector<bool>& is_left_out, LeftOut& result) {
+void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows, const Calibration& calibration) {
+  std::printf("--- each source predicted by the others\n");
+  print_errors(calibration.left_out);
+  print_coverage(calibration.left_out);
   const Ceilings ceilings(catalog);
   RowReader reader(catalog, ceilings);
-  std::vector<MeasuredRow> others;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!is_left_out[i]) others.push_back(rows[i]);
-  }
-  const Calibration fitted = calibrate(catalog, others);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto found = reader.work_of(rows[i]);
-    if (!is_left_out[i] || !std::holds_alternative<RowWork>(found)) continue;
-    for (const CalibratedEngine& e : fitted.engines) {
-      if (e.name != std::get<RowWork>(found).engine->name) continue;
-      const auto work = reader.work_of(rows[i], &e.constants);
-      const Prediction p = predict(std::get<RowWork>(work), e.constants);
-      result.predictions.push_back(p);
-      for (const CalibratedInterval& interval : e.intervals) {
-        const double ratio = p.time_ratio();
-        if (interval.regime == p.regime && interval.factors.low <= ratio && ratio <= interval.factors.high)
-          result.inside.push_back(p);
-      }
-    }
-  }
-}
-
-void print_coverage(const std::string& name, const LeftOut& left_out) {
-  std::printf("coverage of %s: %zu of %zu rows (%.0f %%); by regime", name.c_str(), left_out.inside.size(),
-              left_out.predictions.size(),
-              100.0 * static_cast<double>(left_out.inside.size()) /
-                  static_cast<double>(std::max<std::size_t>(left_out.predictions.size(), 1)));
-  for (const Regime regime : kAllRegimes) {
-    const auto all = of_regime(left_out.predictions, regime).size();
-    if (all == 0) continue;
-    std::printf("  %s %.0f %%", std::string(to_string(regime)).c_str(),
-                100.0 * static_cast<double>(of_regime(left_out.inside, regime).size()) / static_cast<double>(all));
-  }
-  std::printf("\n");
-}
-
-void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows) {
-  std::set<std::string> sources;
-  for (const MeasuredRow& row : rows) sources.insert(row.source);
-  LeftOut by_source;
-  for (const std::string& source : sources) {
-    std::vector<bool> mask;
-    for (const MeasuredRow& row : rows) mask.push_back(row.source == source);
-    predict_left_out(catalog, rows, mask, by_source);
-  }
-  std::printf("--- each source predicted by the others\n");
-  print_coverage("left-out sources", by_source);
-  print_errors(by_source.predictions);
-
-  // Five parts by configuration: rows of one device and model stay together.
-  std::map<std::string, std::size_t> parts;
-  for (const MeasuredRow& row : rows)
-    parts.emplace(row.accelerator + row.model + row.weights + std::to_string(row.tp), parts.size() % 5);
-  LeftOut by_configuration;
-  for (std::size_t part = 0; part < 5; ++part) {
-    std::vector<bool> mask;
-    for (const MeasuredRow& row : rows)
-      mask.push_back(parts.at(row.accelerator + row.model + row.weights + std::to_string(row.tp)) == part);
-    predict_left_out(catalog, rows, mask, by_configuration);
-  }
-  std::printf("--- each fifth of the configurations predicted by the others\n");
-  print_coverage("left-out configurations", by_configuration);
-  print_errors(by_configuration.predictions);
+  std::vector<Skipped> skipped;
+  const auto works = works_of(reader, rows, skipped);
+  std::printf("--- each accelerator predicted by the others\n");
+  print_regimes(predict_left_out(catalog, reader, works, calibration.pooled,
+                                 [](const MeasuredRow& row) { return row.accelerator; }));
+  std::printf("--- each model predicted by the others\n");
+  print_regimes(
+      predict_left_out(catalog, reader, works, calibration.pooled, [](const MeasuredRow& row) { return row.model; }));
 }
 
 bool write_in_place(const std::string& path, const std::string& text) {
@@ -156,12 +123,16 @@ int run(const std::vector<std::string>& arguments) {
     else
       paths.push_back(argument);
   }
-  if (paths.size() != 2) {
-    std::fputs("usage: fit ENGINES.yaml MEASURED.csv [--check] [--leave-out] [--rows]\n", stderr);
+  if (paths.size() < 2) {
+    std::fputs("usage: fit ENGINES.yaml MEASURED.csv... [--check] [--leave-out] [--rows]\n", stderr);
     return 2;
   }
   const Catalog catalog = load_catalog({{paths[0], Layer::project}});
-  const auto rows = read_measured(read_text_file(paths[1]), paths[1]);
+  std::vector<MeasuredRow> rows;
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    const auto more = read_measured(read_text_file(paths[i]), paths[i]);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
   const Calibration calibration = calibrate(catalog, rows);
   for (const CalibratedEngine& engine : calibration.engines) print_constants(engine);
   print_errors(calibration.predictions);
@@ -172,7 +143,7 @@ int run(const std::vector<std::string>& arguments) {
   std::map<std::string, int> reasons;
   for (const Skipped& skipped : calibration.skipped) ++reasons[skipped.reason];
   for (const auto& [reason, count] : reasons) std::printf("skipped %d rows: %s\n", count, reason.c_str());
-  if (leave_out) print_left_out(catalog, rows);
+  if (leave_out) print_left_out(catalog, rows, calibration);
 
   const std::string before = read_text_file(paths[0]);
   const std::string after = with_calibration(before, calibration);

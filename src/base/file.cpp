@@ -118,6 +118,10 @@ void check_text(std::string_view text, std::string_view origin) {
   if (text.find('\0') != std::string_view::npos) refuse_binary(origin);
   std::size_t offset = 0;
   while (offset < text.size()) {
+    if (const std::size_t front = ascii_front(text.substr(offset)); front > 0) {
+      offset += front;
+      continue;
+    }
     const std::size_t length = decode_utf8(text.substr(offset)).length;
     if (length == 0) {
       Problem problem;

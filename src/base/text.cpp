@@ -253,6 +253,8 @@ std::vector<std::string> wrap(std::string_view text, int width) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    text.remove_prefix(ascii_front(text));
+    if (text.empty()) break;
     const std::size_t length = decode_utf8(text).length;
     if (length == 0) return false;
     text.remove_prefix(length);

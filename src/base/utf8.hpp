@@ -2,6 +2,8 @@
 /// One code point of UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF.
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace gpuplan {
@@ -27,6 +29,17 @@ inline CodePoint decode_utf8(std::string_view text) {
   const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
   if (overlong || surrogate || value > 0x10FFFF) return {};
   return {value, length};
+}
+
+/// How many bytes at the front are ASCII; eight are looked at in one step, so a few more may follow.
+inline std::size_t ascii_front(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  return at;
 }
 
 inline bool is_utf8_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }

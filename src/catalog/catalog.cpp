@@ -174,7 +174,7 @@ Catalog load_catalog(const std::vector<CatalogFile>& files, std::span<const Adde
   add_offers(*dataset, added);
   std::vector<FactsDocument> documents;
   for (const CatalogFile& file : files) {
-    const std::string text = read_text_file(file.path);
+    const std::string text = file.text.empty() ? read_text_file(file.path) : file.text;
     const Node& root = documents.emplace_back(FactsDocument{file.path, parse_yaml(text, file.path)}).root;
     if (replaces_all(root)) dataset = std::make_shared<Dataset>();
     read_facts(*dataset, root, file.path, file.layer);

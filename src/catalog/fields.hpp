@@ -83,6 +83,8 @@ void visit_fields(V& v, R& r) {
   v.text("min_cuda_version", r.min_cuda_version);
   v.template fact<AsGbPerS>("stream_bandwidth_gb_per_s", r.stream_bandwidth, Mark::measured);
   v.text("stream_bandwidth_method", r.stream_bandwidth_method);
+  v.template fact<AsGbPerS>("core_bandwidth_gb_per_s", r.core_bandwidth, Mark::measured);
+  v.template fact<AsTflops>("achieved_gemv_tflops", r.achieved_gemv, Mark::measured);
   v.flag("stream_bandwidth_is_lower_bound", r.stream_bandwidth_is_lower_bound);
   v.template fact<AsTflops>("achieved_gemm_tflops", r.achieved_gemm, Mark::measured);
   v.template fact<AsTflops>("achieved_gemm_fp8_tflops", r.achieved_gemm_fp8, Mark::measured);
@@ -270,6 +272,12 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsMicroseconds>("launch_us", r.launch, Mark::derived);
   v.template fact<AsMicroseconds>("step_us", r.step, Mark::derived);
   v.template fact<AsMicroseconds>("request_us", r.request, Mark::derived);
+  v.template fact<AsMicroseconds>("host_us", r.host, Mark::derived);
+  v.template fact<AsMicroseconds>("stream_us", r.stream, Mark::derived);
+  v.template fact<AsNumber>("meeting", r.meeting, Mark::derived);
+  v.template fact<AsNumber>("in_step", r.in_step, Mark::derived);
+  v.template fact<AsCount>("expanded_rows", r.expanded_rows);
+  v.text("like", r.like);
   v.nested("formats", r.formats);
   v.nested("intervals", r.intervals);
   v.nested("releases", r.releases);

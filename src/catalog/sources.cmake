@@ -9,5 +9,6 @@ set(GPUPLAN_CATALOG_SOURCES
   added_offers.cpp
   catalog.cpp
   offer_class.cpp
+  software.cpp
   show.cpp
 )

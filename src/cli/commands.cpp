@@ -3,13 +3,75 @@
 namespace gpuplan::cli {
 namespace {
 
-constexpr std::string_view kEstimateFlags[] = {
-    "model",       "job",         "dtype",    "kv-dtype", "context",  "input",   "output",
-    "concurrency", "engine",      "batch",    "images",   "frames",   "length",  "steps",
-    "audio",       "items",       "tokens",   "vae",      "guidance", "offload", "flash-attention",
-    "gpu",         "count",       "provider", "contract", "region",   "country", "currency",
-    "vat",         "as-of",       "sort",     "top",      "format",   "explain", "assert",
-    "file",        "output-file", "catalog",  "store",    "no-store", "help"};
+constexpr std::string_view kEstimateFlags[] = {"model",
+                                               "job",
+                                               "train",
+                                               "tokens",
+                                               "seq",
+                                               "global-batch",
+                                               "deadline",
+                                               "by",
+                                               "budget",
+                                               "micro-batch",
+                                               "grad-accum",
+                                               "optimizer",
+                                               "precision",
+                                               "zero",
+                                               "recompute",
+                                               "lora-rank",
+                                               "lora-targets",
+                                               "tp",
+                                               "pp",
+                                               "vpp",
+                                               "cp",
+                                               "ep",
+                                               "sequence-parallel",
+                                               "flash-attention",
+                                               "cross-entropy",
+                                               "offload",
+                                               "activation-offload",
+                                               "optimizer-in-backward",
+                                               "dropout",
+                                               "expert-tp",
+                                               "framework",
+                                               "dtype",
+                                               "kv-dtype",
+                                               "context",
+                                               "input",
+                                               "output",
+                                               "concurrency",
+                                               "engine",
+                                               "batch",
+                                               "images",
+                                               "frames",
+                                               "length",
+                                               "steps",
+                                               "audio",
+                                               "items",
+                                               "vae",
+                                               "guidance",
+                                               "gpu",
+                                               "count",
+                                               "provider",
+                                               "contract",
+                                               "region",
+                                               "country",
+                                               "max-age",
+                                               "currency",
+                                               "vat",
+                                               "rate",
+                                               "as-of",
+                                               "sort",
+                                               "top",
+                                               "format",
+                                               "explain",
+                                               "assert",
+                                               "file",
+                                               "output-file",
+                                               "catalog",
+                                               "store",
+                                               "no-store",
+                                               "help"};
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
                                              "train",
@@ -63,8 +125,13 @@ constexpr std::string_view kMemoryFlags[] = {"model",
                                              "help"};
 constexpr std::string_view kGpuFlags[] = {"gpu", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kModelFlags[] = {"format", "output-file", "catalog", "help"};
-constexpr std::string_view kOfferFlags[] = {"gpu", "provider", "contract",    "region",  "country", "currency", "vat",
-                                            "top", "format",   "output-file", "catalog", "store",   "no-store", "help"};
+constexpr std::string_view kOfferFlags[] = {
+    "framework", "gpu",  "provider", "contract", "region",      "country", "max-age", "currency", "vat", "rate",
+    "as-of",     "sort", "top",      "format",   "output-file", "catalog", "store",   "no-store", "help"};
+constexpr std::string_view kCompareFlags[] = {
+    "model", "dtype", "kv-dtype", "context",  "input",       "output",  "concurrency", "engine",   "framework",
+    "gpu",   "count", "provider", "contract", "region",      "country", "max-age",     "currency", "vat",
+    "rate",  "as-of", "format",   "assert",   "output-file", "catalog", "store",       "no-store", "help"};
 constexpr std::string_view kPricesFlags[] = {"gpu",      "provider", "contract",    "region",  "country",
                                              "currency", "top",      "as",          "keep",    "as-of",
                                              "store",    "format",   "output-file", "catalog", "help"};
@@ -80,6 +147,7 @@ constexpr std::string_view kEstimateExamples[] = {
     "gpuplan estimate --model qwen3-32b --dtype fp8 --concurrency 64 --country RU --currency RUB --vat include",
     "gpuplan estimate --model sdxl --images 1024x1024 --steps 30 --batch 4 --gpu RTX4090",
     "gpuplan estimate --model bge-m3 --job embed --tokens 10G",
+    "gpuplan estimate --train pretrain --model llama-3.1-8b --tokens 1T --gpu H100 --count 256 --deadline 30d",
     "gpuplan estimate -f examples/chat.yaml --format json --assert 'best.cost.per_hour<=10'"};
 constexpr std::string_view kMemoryExamples[] = {
     "gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
@@ -91,6 +159,9 @@ constexpr std::string_view kMemoryExamples[] = {
 constexpr std::string_view kGpuExamples[] = {"gpuplan gpus --gpu H100", "gpuplan gpus show L40S"};
 constexpr std::string_view kModelExamples[] = {"gpuplan models qwen3", "gpuplan models show llama-70b"};
 constexpr std::string_view kOfferExamples[] = {"gpuplan offers --gpu H100 --country RU --currency RUB --vat include"};
+constexpr std::string_view kCompareExamples[] = {
+    "gpuplan compare selectel hostkey lambda --gpu A100-SXM4-80GB --count 8",
+    "gpuplan compare L40S RTX4090 --model qwen3-32b --dtype int4 --format markdown"};
 constexpr std::string_view kPricesExamples[] = {"gpuplan prices import csv examples/prices.csv",
                                                 "gpuplan prices list --gpu H100", "gpuplan prices history --gpu H100"};
 constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
@@ -121,8 +192,14 @@ constexpr Command kCommands[] = {
      kGpuExamples, run_gpus},
     {"models", "list model presets, or show one with its tensors", "", kModelFlags, "[TEXT | show NAME]",
      kModelExamples, run_models},
-    {"offers", "list what can be rented, cheapest GPU hour first, or show one", "", kOfferFlags, "[TEXT | show ID]",
-     kOfferExamples, run_offers},
+    {"offers", "list what can be rented, class by class, cheapest GPU hour first, or show one", "", kOfferFlags,
+     "[TEXT | show ID]", kOfferExamples, run_offers},
+    {"compare", "put providers, accelerators or offers side by side, one line a figure",
+     "Each name is a provider, an accelerator or an offer's id. A provider stands for its cheapest offer of --gpu and "
+     "--count, "
+     "on demand where there is such; an accelerator for the cheapest offer of it. The best value of a line is marked, "
+     "others say how far they are from it, and what nobody wrote down is unknown. With --model each is planned for it.",
+     kCompareFlags, "NAME NAME…", kCompareExamples, run_compare},
     {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
      "[TEXT | show NAME]", kProviderExamples, run_providers},
     {"validate", "how far predictions are from measured rows, or from what an engine printed at start-up",

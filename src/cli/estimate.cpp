@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kDone = 0;
 constexpr int kNoPlan = 3;
+constexpr int kLimitMissed = 4;
 
 }  // namespace
 
@@ -46,9 +47,13 @@ void refuse_training_flags(const Options& options, bool by_parts) {
                            {}});
 }
 
-void refuse_parts_flags(const Options& options) {
-  if (options.said_of_parts.empty()) return;
-  const std::string flag = "--" + options.said_of_parts.front();
+// A training job may say how many tokens it trains on.
+void refuse_parts_flags(const Options& options, bool training = false) {
+  const auto& said = options.said_of_parts;
+  const auto refused =
+      std::find_if(said.begin(), said.end(), [&](const std::string& name) { return !training || name != "tokens"; });
+  if (refused == said.end()) return;
+  const std::string flag = "--" + *refused;
   throw InputError(Problem{"input.contradiction",
                            flag + " is about networks that do not generate token by token",
                            Place{flag, 0, 0},
@@ -115,7 +120,41 @@ EstimateDocument estimate_by_parts(const Options& options, const Catalog& catalo
 
 }  // namespace
 
+namespace {
+
+// Rows as asked for; then every option is one.
+void cut_rows(const Options& options, EstimateDocument& document) {
+  if (!options.top) return;
+  document.shown_rows = *options.top;
+  document.best_of_each_provider = false;
+  const auto rows = static_cast<std::size_t>(*options.top);
+  if (*options.top > 0 && options.format != Format::table && document.options.size() > rows)
+    document.options.resize(rows);
+}
+
+Outcome finish(const Options& options, EstimateDocument document, int without_options, Outcome outcome) {
+  cut_rows(options, document);
+  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
+  outcome.status = document.options.empty() ? without_options : kDone;
+  outcome.document = std::move(document);
+  return outcome;
+}
+
+Outcome run_training_estimate(const Options& options, const Environment& environment, TrainingMethod method) {
+  refuse_parts_flags(options, true);
+  Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
+  const TrainingEstimateRequest request =
+      resolve_training_estimate(catalog, options, environment, method, outcome.notices);
+  const TrainingEstimate estimate = estimate_training(catalog, request);
+  EstimateDocument document = report_training_estimate(catalog, request, estimate, options.explain);
+  return finish(options, std::move(document), estimate.limits_failed ? kLimitMissed : kNoPlan, std::move(outcome));
+}
+
+}  // namespace
+
 Outcome run_estimate(const Options& options, const Environment& environment) {
+  if (const auto method = training_method(options)) return run_training_estimate(options, environment, *method);
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
   EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
@@ -126,17 +165,7 @@ Outcome run_estimate(const Options& options, const Environment& environment) {
   EstimateDocument document = by_parts
                                   ? estimate_by_parts(options, catalog, request)
                                   : report_estimate(catalog, request, make_estimate(catalog, request), options.explain);
-  if (options.top) {
-    document.shown_rows = *options.top;
-    document.best_of_each_provider = false;
-    const auto rows = static_cast<std::size_t>(*options.top);
-    if (*options.top > 0 && options.format != Format::table && document.options.size() > rows)
-      document.options.resize(rows);
-  }
-  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
-  outcome.status = document.options.empty() ? kNoPlan : kDone;
-  outcome.document = std::move(document);
-  return outcome;
+  return finish(options, std::move(document), kNoPlan, std::move(outcome));
 }
 
 Outcome run_memory(const Options& options, const Environment& environment) {

@@ -87,10 +87,68 @@ Outcome take_country(std::string_view text, std::string& into) {
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Format>, 3> kFormats = {
-    {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}}};
-constexpr std::array<std::pair<std::string_view, VatHandling>, 2> kVat = {
-    {{"exclude", VatHandling::exclude}, {"include", VatHandling::include}}};
+constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats = {{{"table", Format::table},
+                                                                         {"json", Format::json},
+                                                                         {"csv", Format::csv},
+                                                                         {"markdown", Format::markdown},
+                                                                         {"html", Format::html}}};
+
+// exclude, include, or the percentage that every net price is compared with.
+Outcome take_vat(std::string_view text, VatHandling& into) {
+  if (text == "exclude") into = VatHandling::exclude;
+  if (text == "include") into = VatHandling::include;
+  if (text == "exclude" || text == "include") return std::nullopt;
+  const auto percent = parse_non_negative(text.ends_with('%') ? text.substr(0, text.size() - 1) : text);
+  if (percent.value && *percent.value <= 100) {
+    into = VatHandling::at(*percent.value);
+    return std::nullopt;
+  }
+  constexpr std::string_view kWords[] = {"exclude", "include"};
+  return Problem{"input.bad_value",
+                 "unknown way '" + std::string(text) + "' to count VAT",
+                 std::nullopt,
+                 "exclude, include, or a percentage up to 100",
+                 nearest_name(text, kWords),
+                 {}};
+}
+
+// RUB=84.34@2026-09-26: so many units of the currency for one dollar, on that day.
+Outcome take_rate(std::string_view text, std::vector<GivenRate>& into) {
+  const auto refuse = [&](const std::string& what) {
+    return Problem{"input.bad_value", what + " in '" + std::string(text) + "'",
+                   std::nullopt,      "CODE=UNITS[@DAY], such as RUB=84.34@2026-09-26: units for one US dollar",
+                   {},                {}};
+  };
+  const std::size_t equals = text.find('=');
+  if (equals != 3) return refuse("no currency code");
+  GivenRate rate;
+  for (const char c : text.substr(0, equals)) {
+    const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    if (upper < 'A' || upper > 'Z') return refuse("no currency code");
+    rate.currency += upper;
+  }
+  const std::size_t at = text.find('@', equals);
+  const auto units = parse_positive(text.substr(equals + 1, at == std::string_view::npos ? at : at - equals - 1));
+  if (!units.value || *units.value > 1e9 || *units.value < 1e-9) return refuse("no rate");
+  rate.per_usd = *units.value;
+  if (at != std::string_view::npos) {
+    const auto day = parse_date(text.substr(at + 1));
+    if (!day.value) return refuse("no day");
+    rate.day = *day.value;
+  }
+  if (rate.currency == "USD") return refuse("the dollar is what rates are for");
+  into.push_back(std::move(rate));
+  return std::nullopt;
+}
+
+// The training framework, or with == the release of a framework that offers must run.
+Outcome take_framework(Options& o, std::string_view text) {
+  if (text.find("==") != std::string_view::npos) return take_text(text, o.software);
+  return take(parse_text(text), [&](const std::string& v) {
+    o.said_of_training.emplace_back("framework");
+    said(o.framework, v);
+  });
+}
 
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
@@ -130,7 +188,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve; of other networks generate, embed or recommend", "as the network", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -178,6 +236,30 @@ constexpr Flag kFlags[] = {
     {"grad-accum", 0, "N", "micro-batches a step and replica", "1", true, kTraining,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_training(o, "grad-accum").grad_accum = v; });
+     }},
+    {"global-batch", 0, "N", "sequences an optimizer step takes, of all devices", "4M tokens when pretraining, else 64", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) {
+         of_training(o, "global-batch");
+         o.global_batch = v;
+       });
+     }},
+    {"deadline", 0, "TIME", "the job is done within: 36h, 30d", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       return take(parse_duration(t), [&](Seconds v) {
+         of_training(o, "deadline");
+         o.deadline = v;
+       });
+     }},
+    {"by", 0, "DATE", "the job is done by: 2026-12-24 or 2026-12-24T09:00, counted from --as-of", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       of_training(o, "by");
+       return take_text(t, o.by);
+     }},
+    {"budget", 0, "MONEY", "the job costs no more than: 3000, or 3000 USD", "", true, kTraining,
+     [](Options& o, std::string_view t) {
+       of_training(o, "budget");
+       return take_text(t, o.budget);
      }},
     {"optimizer", 0, "NAME", "adamw, adamw-8bit, adamw-paged, adamw-8bit-paged, adafactor, lion, lion-8bit, sgd, sgd-momentum, muon", "adamw", true, kTraining,
      [](Options& o, std::string_view t) {
@@ -256,13 +338,8 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_training(o, "expert-tp").expert_tp = v; });
      }},
-    {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, megatron-lm, …", "pytorch", true, kTraining,
-     [](Options& o, std::string_view t) {
-       return take(parse_text(t), [&](const std::string& v) {
-         (void)of_training(o, "framework");
-         said(o.framework, v);
-       });
-     }},
+    {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, …; with a release, pytorch==2.6: what must run", "pytorch", true, kTraining,
+     [](Options& o, std::string_view t) { return take_framework(o, t); }},
     {"batch", 0, "N", "images, videos, texts or recordings at once", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "batch").batch = v; });
@@ -295,7 +372,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "items").items = static_cast<double>(v); });
      }},
-    {"tokens", 0, "N", "tokens of text in all, in place of --items", "", true, kParts,
+    {"tokens", 0, "N", "tokens of text in all, in place of --items; what a training job trains on", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "tokens").tokens = static_cast<double>(v); });
      }},
@@ -319,18 +396,28 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take_text(t, o.region); }},
     {"country", 0, "CODE", "only offers in this country, two letters", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_country(t, o.country); }},
+    {"max-age", 0, "TIME", "leave out prices that are older, or of no known day: 90d", "", true, kChoice,
+     [](Options& o, std::string_view t) { return take(parse_duration(t), [&](Seconds v) { o.max_age = v; }); }},
     {"currency", 0, "CODE", "currency of the answer", "USD", true, kAnswer,
      [](Options& o, std::string_view t) { return take_text(t, o.currency); }},
-    {"vat", 0, "HOW", "compare prices without VAT or with it: exclude, include", "exclude", true, kAnswer,
-     [](Options& o, std::string_view t) { return take(one_of(t, kVat), [&](VatHandling v) { o.vat = v; }); }},
+    {"vat", 0, "HOW", "compare prices without VAT, with the provider's, or with a rate: exclude, include, 22%", "exclude", true, kAnswer,
+     [](Options& o, std::string_view t) { return take_vat(t, o.vat); }},
+    {"rate", 0, "RATE", "an exchange rate of your own, RUB=84.34@2026-09-26: units for one dollar; may be repeated",
+     "the catalogue's", true, kAnswer, [](Options& o, std::string_view t) { return take_rate(t, o.rates); }, true},
     {"as-of", 0, "DATE", "the day from which ages are counted", "today", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_date(t), [&](Date v) { o.as_of = v; }); }},
-    {"sort", 0, "BY", "order of the options: cost (of a month), time (of a request), pareto", "cost", true, kAnswer,
-     [](Options& o, std::string_view t) { return take(parse_sort(t), [&](SortBy v) { o.sort = v; }); }},
+    {"sort", 0, "BY", "order of options: cost (of a month), time (of a request), pareto; of offers: price",
+     "cost; offers by class, then price", true, kAnswer,
+     [](Options& o, std::string_view t) {
+       return take(parse_sort(t), [&](SortBy v) {
+         o.sort = v;
+         o.sort_is_default = false;
+       });
+     }},
     {"top", 0, "N", "show so many options or rows; 0: all",
      "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
-    {"format", 0, "FORMAT", "table, json or csv", "table", true, kAnswer,
+    {"format", 0, "FORMAT", "table, json, csv, markdown or html", "table", true, kAnswer,
      [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},
     {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},

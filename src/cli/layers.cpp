@@ -43,7 +43,7 @@ void add_folder(std::vector<CatalogFile>& files, const fs::path& folder, Layer l
                       "' are left out: it cannot be listed: " + error.message());
   }
   std::sort(paths.begin(), paths.end());
-  for (auto& path : paths) files.push_back({std::move(path), layer});
+  for (auto& path : paths) files.push_back({std::move(path), layer, {}});
 }
 
 // Names that the built-in facts know narrow the query; with others the whole is read, and they are looked up later.
@@ -67,6 +67,16 @@ void narrow_to_names(const Options& options, StoreQuery& query) {
   }
 }
 
+// --rate as a layer of facts. The day is that of the rate, else today.
+std::string facts_of_rates(const Options& options, const Environment& environment) {
+  std::string facts = "rates:\n";
+  for (const GivenRate& rate : options.rates) {
+    facts += "  - {currency: " + rate.currency + ", per_usd: " + format_shortest(rate.per_usd) +
+             ", observed_on: " + to_string(rate.day.value_or(environment.today)) + ", source: \"--rate\"}\n";
+  }
+  return facts;
+}
+
 // Imported prices that the command may use: what it is narrowed to narrows them, and of offers alike but for the region or
 // machine the cheapest stands for all, unless a region is asked for.
 std::vector<AddedOffer> imported_offers(const Options& options, const Environment& environment, bool all,
@@ -84,7 +94,9 @@ std::vector<AddedOffer> imported_offers(const Options& options, const Environmen
   try {
     PriceStore store(path, PriceStore::Use::read);
     const auto rows = static_cast<std::size_t>(options.top.value_or(0));
-    if (all && rows > 0 && options.vat == VatHandling::exclude) {  // the cheapest that compete come first in the list
+    const bool by_price =
+        options.sort == SortBy::price && !options.vat.adds && !options.max_age && options.software.empty();
+    if (all && rows > 0 && by_price) {  // the cheapest that compete come first in the list
       StoreQuery cheapest = query;
       cheapest.rankable_only = true;
       cheapest.limit = options.top.value_or(0);
@@ -121,7 +133,8 @@ Catalog load_layers(const Options& options, const Environment& environment, std:
     add_folder(files, fs::path(environment.home) / ".config" / "gpuplan", Layer::user, notices);
   }
   add_folder(files, kProjectFolder, Layer::project, notices);
-  for (const std::string& path : options.catalogs) files.push_back({path, Layer::flag});
+  for (const std::string& path : options.catalogs) files.push_back({path, Layer::flag, {}});
+  if (!options.rates.empty()) files.push_back({"--rate", Layer::flag, facts_of_rates(options, environment)});
   std::vector<AddedOffer> added;
   if (imported != Imported::none) added = imported_offers(options, environment, imported == Imported::all, notices);
   return load_catalog(files, added);

@@ -25,10 +25,33 @@ bool asks_to_show(const Options& options) { return !options.words.empty() && opt
                            {}});
 }
 
-ListFilter filter_of(const Catalog& catalog, const Options& options, Outcome& outcome, Prices prices = Prices::unused) {
-  ListFilter filter = resolve_filter(catalog, options, prices, outcome.notices);
+ListFilter filter_of(const Catalog& catalog, const Options& options, const Environment& environment, Outcome& outcome,
+                     Prices prices = Prices::unused) {
+  ListFilter filter = resolve_filter(catalog, options, environment, prices, outcome.notices);
   filter.text = join(options.words, " ");
   return filter;
+}
+
+// A list of offers has a price to be sorted by, and a framework's release to be ruled by.
+void refuse_meaningless(const Options& options) {
+  std::vector<Problem> problems;
+  if (!options.sort_is_default && options.sort != SortBy::price && options.sort != SortBy::cost) {
+    problems.push_back({"input.contradiction",
+                        "a list of offers is not sorted by " + std::string(to_string(options.sort)),
+                        Place{"--sort", 0, 0},
+                        "price",
+                        {},
+                        {}});
+  }
+  if (!options.framework.is_default) {
+    problems.push_back({"input.bad_value",
+                        "no release in '" + options.framework.value + "'",
+                        Place{"--framework", 0, 0},
+                        "NAME==VERSION, such as pytorch==2.6",
+                        {},
+                        {}});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 }  // namespace
@@ -48,7 +71,7 @@ Outcome run_gpus(const Options& options, const Environment& environment) {
     }
     outcome.document = show_gpu(catalog, *members.front());
   } else {
-    outcome.document = list_gpus(catalog, filter_of(catalog, options, outcome));
+    outcome.document = list_gpus(catalog, filter_of(catalog, options, environment, outcome));
   }
   return outcome;
 }
@@ -62,7 +85,7 @@ Outcome run_models(const Options& options, const Environment& environment) {
     for (const Warning& warning : model.identity.warnings) outcome.notices.push_back(warning.message);
     outcome.document = show_model(catalog, model);
   } else {
-    outcome.document = list_models(catalog, filter_of(catalog, options, outcome));
+    outcome.document = list_models(catalog, filter_of(catalog, options, environment, outcome));
   }
   return outcome;
 }
@@ -83,7 +106,8 @@ Outcome run_offers(const Options& options, const Environment& environment) {
     }
     unknown("offer", name, nearest_name(name, ids));
   }
-  const ListFilter filter = filter_of(catalog, options, outcome, Prices::used);
+  refuse_meaningless(options);
+  const ListFilter filter = filter_of(catalog, options, environment, outcome, Prices::used);
   ListDocument list = list_offers(catalog, filter, catalog.find_currency(options.currency)->currency, options.vat);
   const auto rows = static_cast<std::size_t>(options.top.value_or(0));
   if (rows > 0 && list.rows.size() > rows) list.rows.resize(rows);
@@ -100,8 +124,8 @@ Outcome run_providers(const Options& options, const Environment& environment) {
     if (!provider) unknown("provider", name, catalog.nearest_provider(name));
     outcome.document = show_provider(catalog, *provider);
   } else {
-    outcome.document =
-        list_providers(catalog, filter_of(catalog, options, outcome), options.as_of.value_or(environment.today));
+    outcome.document = list_providers(catalog, filter_of(catalog, options, environment, outcome),
+                                      options.as_of.value_or(environment.today));
   }
   return outcome;
 }

@@ -62,6 +62,10 @@ std::string render(const Document& document, const Options& options, const Envir
       return render_json(document);
     case Format::csv:
       return render_csv(document);
+    case Format::markdown:
+      return render_markdown(document);
+    case Format::html:
+      return render_html(document);
     case Format::table:
       break;
   }

@@ -13,13 +13,23 @@
 
 namespace gpuplan::cli {
 
-enum class Format : std::uint8_t { table, json, csv };
+enum class Format : std::uint8_t { table, json, csv, markdown, html };
+
+struct GivenRate {
+  std::string currency;
+  double per_usd = 0;
+  std::optional<Date> day;
+};
 
 struct Options {
   JobSpec job;
   std::optional<TrainingMethod> train;
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
+  std::optional<std::int64_t> global_batch;
+  std::optional<Seconds> deadline;
+  std::string by;      ///< a day, or a day and a time
+  std::string budget;  ///< an amount, with or without its currency
   std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
   std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
   std::vector<std::string> gpus;
@@ -29,9 +39,13 @@ struct Options {
   std::string region;
   std::string country;
   std::string currency = "USD";
-  VatHandling vat = VatHandling::exclude;
+  VatHandling vat;
+  std::vector<GivenRate> rates;
+  std::optional<Seconds> max_age;
+  std::string software;  ///< pytorch==2.6; empty: none is asked for
   std::optional<Date> as_of;
   SortBy sort = SortBy::cost;
+  bool sort_is_default = true;
   std::optional<std::int64_t> top;
   Format format = Format::table;
   bool explain = false;
@@ -43,9 +57,9 @@ struct Options {
   std::string job_file;
   std::string output_file;
   std::vector<std::string> catalogs;
-  std::string store;       ///< of imported prices; empty: the user's own
+  std::string store;  ///< of imported prices; empty: the user's own
   bool no_store = false;
-  std::string import_as;   ///< what the imported list is called in the store
+  std::string import_as;             ///< what the imported list is called in the store
   std::optional<std::int64_t> keep;  ///< snapshots of each source
   bool help = false;
   bool man = false;

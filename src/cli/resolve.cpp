@@ -3,8 +3,10 @@
 #include "output.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/software.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace gpuplan::cli {
@@ -121,6 +123,20 @@ std::string_view select_currency(const Catalog& catalog, const Options& options,
   return {};
 }
 
+OfferRules rules_of(const Catalog& catalog, const Options& options, const Environment& environment,
+                    std::vector<Problem>& problems) {
+  OfferRules rules;
+  rules.as_of = options.as_of.value_or(environment.today);
+  if (options.max_age) rules.max_age_days = static_cast<std::int64_t>(std::min(1e9, *options.max_age / days(1)));
+  if (options.software.empty()) return rules;
+  try {
+    rules.software = &require_framework_release(catalog, options.software, "--framework");
+  } catch (const InputError& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+  }
+  return rules;
+}
+
 // Over the last one on a terminal; a log gets a line each.
 void tell_progress(const HttpProgress& progress) {
   std::string line = "gpuplan: " + progress.what;
@@ -165,7 +181,10 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.country = options.country;
   request.currency = select_currency(catalog, options, prices, problems);
   request.vat = options.vat;
-  request.as_of = options.as_of.value_or(environment.today);
+  const OfferRules rules = rules_of(catalog, options, environment, problems);
+  request.as_of = rules.as_of;
+  request.max_age_days = rules.max_age_days;
+  request.software = rules.software;
   request.sort = options.sort;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;
@@ -194,7 +213,92 @@ TrainingRequest resolve_training(const Catalog& catalog, const Options& options,
   return request;
 }
 
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
+namespace {
+
+Problem bad(std::string flag, std::string message, std::string expected, std::string nearest = {}) {
+  return {"input.bad_value",   std::move(message), Place{std::move(flag), 0, 0},
+          std::move(expected), std::move(nearest), {}};
+}
+
+// Two digits, with a leading zero.
+std::optional<double> clock_number(std::string_view text, int most) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size() || text.size() != 2 || number < 0 || number > most)
+    return std::nullopt;
+  return number;
+}
+
+// Seconds from the start of a day to a day, or to a time of it.
+std::optional<Seconds> until(std::string_view text, const Date& from) {
+  const auto at = text.find('T');
+  const auto day = parse_date(text.substr(0, at));
+  if (!day.value || text.substr(0, at).size() < 10) return std::nullopt;
+  double hours_of_day = 0;
+  if (at != std::string_view::npos) {
+    const std::string_view time = text.substr(at + 1);
+    if (time.size() != 5 || time[2] != ':') return std::nullopt;
+    const auto hour = clock_number(time.substr(0, 2), 23);
+    const auto minute = clock_number(time.substr(3), 59);
+    if (!hour || !minute) return std::nullopt;
+    hours_of_day = *hour + *minute / 60;
+  }
+  return hours(24 * static_cast<double>(days_between(from, *day.value)) + hours_of_day);
+}
+
+void resolve_deadline(const Options& options, const Date& from, TrainingLoad& load, std::vector<Problem>& problems) {
+  load.deadline = options.deadline;
+  if (options.by.empty()) return;
+  const auto left = until(options.by, from);
+  if (!left) {
+    problems.push_back(bad("--by", "'" + options.by + "' is no day", "2026-12-24 or 2026-12-24T09:00"));
+  } else if (*left <= Seconds{}) {
+    problems.push_back(bad("--by", "'" + options.by + "' is not after " + to_string(from), "a later day"));
+  } else if (!load.deadline || *left < *load.deadline) {
+    load.deadline = left;
+  }
+}
+
+void resolve_budget(const Catalog& catalog, const Options& options, std::string_view currency, TrainingLoad& load,
+                    std::vector<Problem>& problems) {
+  if (options.budget.empty()) return;
+  const std::string_view text = trim(options.budget);
+  const auto space = text.find_last_of(' ');
+  const std::string_view amount = trim(text.substr(0, space));
+  const std::string_view code = space == std::string_view::npos ? currency : trim(text.substr(space + 1));
+  const auto parsed = parse_positive(amount);
+  const CurrencyRate* rate = catalog.find_currency(code);
+  if (!parsed.value) {
+    problems.push_back(bad("--budget", "'" + options.budget + "' is no amount of money", "3000 or 3000 USD"));
+  } else if (!rate) {
+    problems.push_back(bad("--budget", "unknown currency '" + std::string(code) + "'", "a currency of the catalogue",
+                           catalog.nearest_currency(code)));
+  } else {
+    load.budget = convert(catalog, {*parsed.value, rate->currency}, currency).amount;
+  }
+}
+
+}  // namespace
+
+TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const Options& options,
+                                                  const Environment& environment, TrainingMethod method,
+                                                  std::vector<std::string>& notices) {
+  TrainingEstimateRequest request;
+  request.offers = resolve_request(catalog, options, environment, Prices::used, notices);
+  std::vector<std::string> told_already;
+  request.training = resolve_training(catalog, options, environment, method, told_already);
+  TrainingLoad& load = request.load;
+  load.tokens = options.job.parts.tokens;
+  load.global_batch = options.global_batch.value_or(0);
+  load.said = options.said_of_training;
+  std::vector<Problem> problems;
+  resolve_deadline(options, request.offers.as_of, load, problems);
+  resolve_budget(catalog, options, request.offers.currency, load, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return request;
+}
+
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, const Environment& environment, Prices prices,
                           std::vector<std::string>& notices) {
   std::vector<Problem> problems;
   ListFilter filter;
@@ -203,6 +307,8 @@ ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices
   filter.contracts = options.contracts;
   filter.region = options.region;
   filter.country = options.country;
+  filter.rules = rules_of(catalog, options, environment, problems);
+  filter.by_price_alone = options.sort == SortBy::price;
   check_country(catalog, options, problems);
   (void)select_currency(catalog, options, prices, problems);
   if (!problems.empty()) throw InputError(std::move(problems));

@@ -16,11 +16,15 @@ enum class Prices : std::uint8_t { unused, used };
 EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
                                 Prices prices, std::vector<std::string>& notices);
 // The same for a training job.
+/// A training job with the offers it may run on.
+TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const Options& options,
+                                                  const Environment& environment, TrainingMethod method,
+                                                  std::vector<std::string>& notices);
 TrainingRequest resolve_training(const Catalog& catalog, const Options& options, const Environment& environment,
                                  TrainingMethod method, std::vector<std::string>& notices);
 // The Hub as the environment describes it; what takes long is told on standard error as it goes.
 HubAccess hub_access(const Environment& environment);
-ListFilter resolve_filter(const Catalog& catalog, const Options& options, Prices prices,
-                          std::vector<std::string>& notices);
+ListFilter resolve_filter(const Catalog& catalog, const Options& options, const Environment& environment,
+                          Prices prices, std::vector<std::string>& notices);
 
 }  // namespace gpuplan::cli

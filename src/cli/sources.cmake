@@ -1,5 +1,6 @@
 set(GPUPLAN_CLI_SOURCES
   commands.cpp
+  compare.cpp
   estimate.cpp
   flags.cpp
   help.cpp

@@ -51,7 +51,7 @@ StartLogDocument validate_log(const Catalog& catalog, const Options& options, co
                              catalog.nearest_engine(options.job.engine.value),
                              {}});
   }
-  const ListFilter filter = resolve_filter(catalog, options, Prices::unused, notices);
+  const ListFilter filter = resolve_filter(catalog, options, environment, Prices::unused, notices);
   const Accelerator* accelerator = filter.accelerators.empty() ? nullptr : filter.accelerators.front();
   std::optional<ServedModel> model;
   ModelIdentity identity;

@@ -158,16 +158,17 @@ void add_egress(Bill& bill, Explain* why) {
 }
 
 void add_tax(Bill& bill, Explain* why) {
-  if (bill.in.vat == VatHandling::exclude) return;
-  if (!bill.in.provider->vat_percent.known()) {
+  const VatHandling vat = bill.in.vat;
+  if (!vat.adds) return;
+  if (!vat.percent && !bill.in.provider->vat_percent.known()) {
     bill.cost.tax_is_unknown = true;
     return;
   }
   const double before = bill.before_tax;
-  bill.cost.terms.add("tax", before * bill.vat_share, before * bill.vat_share, bill.before_tax_high * bill.vat_share);
+  const double share = added_vat_share(vat, *bill.in.provider);
+  bill.cost.terms.add("tax", before * share, before * share, bill.before_tax_high * share);
   if (why) {
-    why->term("job.tax", before * bill.vat_share, "before * vat_share",
-              {{"before", before}, {"vat_share", bill.vat_share}}, Unit::money);
+    why->term("job.tax", before * share, "before * vat_share", {{"before", before}, {"vat_share", share}}, Unit::money);
   }
 }
 

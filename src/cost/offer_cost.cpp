@@ -90,6 +90,10 @@ void add_host(const Context& c, const HostParts& parts, double gpus, Breakdown<d
 
 double hours_per_month(const Provider& provider) { return provider.hours_per_month.or_else(kHoursPerMonth); }
 
+double added_vat_share(VatHandling vat, const Provider& provider) {
+  return vat.adds ? vat.percent.value_or(provider.vat_percent.or_else(0)) / 100 : 0;
+}
+
 std::optional<Breakdown<double>> hourly_cost(const Catalog& catalog, const CostInputs& in, Explain* why) {
   const Offer& offer = *in.offer;
   if (!offer.price.known() || !offer.count.known()) return std::nullopt;
@@ -101,11 +105,11 @@ std::optional<Breakdown<double>> hourly_cost(const Catalog& catalog, const CostI
     if (in.provider->host_parts.empty()) return std::nullopt;  // a GPU alone is not a server
     add_host(c, in.provider->host_parts.front(), gpus, terms, why);
   }
-  if (in.vat == VatHandling::include) {
+  if (in.vat.adds) {
     const double before = terms.total();
-    const double tax = before * c.vat_share;
-    if (why)
-      why->term("cost.tax", tax, "before * vat_share", {{"before", before}, {"vat_share", c.vat_share}}, Unit::money);
+    const double share = added_vat_share(in.vat, *in.provider);
+    const double tax = before * share;
+    if (why) why->term("cost.tax", tax, "before * vat_share", {{"before", before}, {"vat_share", share}}, Unit::money);
     terms.add("tax", tax);
   }
   return terms;

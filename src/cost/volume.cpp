@@ -17,7 +17,7 @@ std::optional<double> token_price(const Catalog& catalog, const Provider& provid
       ((load.input - cached) * input.or_else(0) + cached * cached_price + load.output * output.or_else(0)) / 1e6;
   const double share = provider.vat_percent.or_else(0) / 100;
   const double net = listed / (1 + (price.vat == Vat::included ? share : 0));
-  return convert(catalog, {net, price.currency}, currency).amount * (vat == VatHandling::include ? 1 + share : 1);
+  return convert(catalog, {net, price.currency}, currency).amount * (1 + added_vat_share(vat, provider));
 }
 
 // k deployments carry k * capacity requests for k * rent. The service is dearer from rent / price on; where that is more than

@@ -18,7 +18,7 @@ struct Step {
   const Architecture& a;
   const Scheme& scheme;
   const KvFormat& kv;
-  const StepShape& shape;
+  StepShape shape;
   std::int64_t ranks;
 
   [[nodiscard]] double tokens() const { return shape.sequences * shape.new_tokens; }
@@ -76,12 +76,16 @@ class OperatorList {
     op.flops = flop(2 * p.rows * p.in * p.out);
     op.bytes = p.weights + p.rows * (p.in + p.out) * step_.activation();
     op.kernels = p.kernels;
+    op.rows = p.rows;
+    op.columns = p.out;
     list_.push_back(op);
   }
   /// Several products of one input at once: `p.out` counts their elements, `width` their inputs and outputs.
   void projection(const Product& p, double width) {
     gemm(p);
-    if (p.count > 0 && p.rows > 0) list_.back().bytes = p.weights + p.rows * width * step_.activation();
+    if (p.count <= 0 || p.rows <= 0) return;
+    list_.back().bytes = p.weights + p.rows * width * step_.activation();
+    list_.back().columns = 0;  // of several shapes
   }
   /// What only moves `elements` activations (and `more` bytes) through memory.
   void memory(std::string_view id, double count, double elements, Bytes more = {}, double kernels = 1) {
@@ -344,6 +348,14 @@ bool same_but_window(const Attention& one, const Attention& other) {
   return copy == other;
 }
 
+/// Attention that is replicated: each replica has its part of the sequences, and its ranks split the heads.
+Step attention_step(Step s, std::int64_t replicas) {
+  if (replicas <= 1) return s;
+  s.ranks = std::max<std::int64_t>(1, s.ranks / replicas);
+  s.shape.sequences /= as_double(replicas);
+  return s;
+}
+
 void add_mixers(const Step& s, OperatorList& out) {
   const std::vector<MixerGroup> groups = mixers_of(s.a);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -408,8 +420,11 @@ void add_routed_experts(const Step& s, const Mlp& m, double count, OperatorList&
   op.weight_only = up.is_quantized() && s.scheme.weight_only;
   op.count = count;
   op.flops = flop(2 * rows * hidden * (wide + width));
-  op.bytes =
-      touched_experts(experts, chosen, s.tokens()) * one + rows * (2 * hidden + 2 * wide + 2 * width) * s.activation();
+  const double touched = touched_experts(experts, chosen, s.tokens());
+  op.bytes = touched * one + rows * (2 * hidden + 2 * wide + 2 * width) * s.activation();
+  op.rows = touched > 0 ? rows / touched : 0;
+  op.columns = wide;
+  op.groups = touched;
   op.kernels = 5;
   out.add(op);
 }
@@ -497,7 +512,7 @@ std::vector<Operator> operators_of(const Architecture& architecture, const Schem
   OperatorList out(s);
   add_embedding(s, out);
   add_norms(s, out);
-  add_mixers(s, out);
+  add_mixers(attention_step(s, layout.attention_replicas), out);
   add_mlps(s, out);
   add_others(s, out);
   add_head(s, out);

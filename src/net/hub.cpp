@@ -26,9 +26,7 @@ struct Snapshot {
 
 std::optional<Snapshot> find_snapshot(const std::string& hub_cache, const RepositoryName& name) {
   if (hub_cache.empty()) return std::nullopt;
-  std::string folder = "models--" + name.id;
-  folder.replace(folder.find('/'), 1, "--");
-  const fs::path base = fs::path(hub_cache) / folder;
+  const fs::path base = fs::path(hub_cache) / name.folder();
   Snapshot found;
   found.commit = name.revision;
   try {
@@ -135,7 +133,7 @@ std::unique_ptr<FileSet> open_hub_repository(const HubSettings& settings, std::s
   const auto name = parse_repository(repository);
   if (!name) {
     refuse_net("input.bad_value", printable(repository), "is no name of a repository",
-               "org/name, or org/name@revision");
+               "org/name, org/name@revision, or hub:name for a name without an organisation");
   }
   return std::make_unique<HubRepository>(settings, *name);
 }

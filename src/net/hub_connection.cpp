@@ -90,10 +90,13 @@ bool is_inner_name(std::string_view file) {
 
 std::optional<RepositoryName> parse_repository(std::string_view text) {
   RepositoryName name;
+  const bool said = text.starts_with(kHubPrefix);  // then a name of the time before organisations is one, too
+  if (said) text.remove_prefix(kHubPrefix.size());
   const std::size_t at = text.find('@');
   const std::string_view id = text.substr(0, at);
   const std::size_t slash = id.find('/');
-  if (slash == std::string_view::npos || !is_component(id.substr(0, slash)) || !is_component(id.substr(slash + 1)))
+  if (slash == std::string_view::npos ? !said || !is_component(id)
+                                      : !is_component(id.substr(0, slash)) || !is_component(id.substr(slash + 1)))
     return std::nullopt;
   name.id = id;
   name.revision = at == std::string_view::npos ? "main" : text.substr(at + 1);
@@ -101,10 +104,15 @@ std::optional<RepositoryName> parse_repository(std::string_view text) {
   return name;
 }
 
+std::string RepositoryName::folder() const {
+  std::string folder = "models--" + id;
+  if (const std::size_t slash = folder.find('/'); slash != std::string::npos) folder.replace(slash, 1, "--");
+  return folder;
+}
+
 HubConnection::HubConnection(HubSettings settings, RepositoryName name)
     : settings_(std::move(settings)), name_(std::move(name)), name_at_(name_.revision), cache_(settings_.answers) {
-  group_ = "models--" + name_.id;
-  group_.replace(group_.find('/'), 1, "--");
+  group_ = name_.folder();
 }
 
 std::string HubConnection::shown_file(std::string_view file) const { return name_.shown() + "/" + printable(file); }

@@ -13,10 +13,12 @@
 namespace gpuplan {
 
 struct RepositoryName {
-  std::string id;        ///< org/name
+  std::string id;        ///< org/name; of old models name alone
   std::string revision;  ///< `main` unless said
 
   [[nodiscard]] std::string shown() const { return revision == "main" ? id : id + "@" + revision; }
+  /// `models--org--name`, as the Hub's libraries call its folder.
+  [[nodiscard]] std::string folder() const;
 };
 
 // Nothing for text that is no name of a repository.

@@ -103,7 +103,8 @@ Measured measured(const Accelerator& card) {
   if (card.stream_bandwidth.known())
     (card.stream_bandwidth_is_lower_bound ? m.least : m.plain) = card.stream_bandwidth.value.base();
   const Fact<FlopPerSecond>& half = half_precision(card);
-  if (!half.known()) return m;
+  // What CPUs were measured at is how they multiply quantized weights, not their peak's arithmetic.
+  if (!half.known() || card.form_factor == "cpu") return m;
   if (card.achieved_gemm.known()) m.compute = card.achieved_gemm.value / half.value;
   if (card.achieved_gemm_fp8.known() && card.fp8.known()) m.fp8 = card.achieved_gemm_fp8.value / card.fp8.value;
   if (card.tdp.known()) m.log_peak_per_watt = std::log(half.value.base() / card.tdp.value.base());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -72,14 +73,15 @@ class StepTable {
     for (std::size_t i = 0; i < work.operators.size(); ++i) {
       const OperatorWork& w = work.operators[i];
       const auto row = static_cast<Eigen::Index>(i);
-      flops_(row, column) = w.op.flops.base();
+      flops_(row, column) = w.op.flops.base() + w.tail;
       bytes_(row, column) = w.op.bytes.base();
       compute_(row, column) = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
       memory_(row, column) = w.bandwidth * constants.bandwidth;
-      launch_(row, column) = w.op.kernels * constants.launch;
+      launch_(row, column) = w.op.kernels * constants.launch + w.expanded / memory_(row, column);
       count_(row, column) = w.op.count;
     }
-    rest_(column) = work.collectives.base() + work.sequences * constants.step;
+    const double each = constants.step + (work.streamed ? constants.stream : 0);
+    rest_(column) = work.collectives.base() + constants.host + work.sequences * each;
   }
   [[nodiscard]] ArrayXd seconds_of_columns(double overlap) const {
     const ArrayXXd each = operator_seconds<ArrayXXd>(flops_, bytes_, compute_, memory_, launch_, overlap);
@@ -126,11 +128,11 @@ std::string source_of(const Ceilings& ceilings, const Engine& engine, const Fact
 
 // The devices' rates in an operator's formula: datasheet, what of it a plain measurement reaches, what of that the engine reaches.
 constexpr std::string_view kOperatorFormula =
-    "count * (max(flops / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
+    "count * (max((flops + tail) / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
     "bandwidth_efficiency))"
-    " + overlap * min(flops / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
+    " + overlap * min((flops + tail) / (peak * peak_reached * efficiency), bytes / (bandwidth * bandwidth_reached * "
     "bandwidth_efficiency))"
-    " + kernels * launch)";
+    " + kernels * launch + expanded / (bandwidth * bandwidth_reached * bandwidth_efficiency))";
 
 std::vector<ExplainInput> operator_inputs(const ServingJob& job, const Accelerator& gpu, const Ceilings& ceilings,
                                           const OperatorWork& w, const EngineConstants& constants) {
@@ -139,52 +141,69 @@ std::vector<ExplainInput> operator_inputs(const ServingJob& job, const Accelerat
   const Fact<FlopPerSecond>& peak = ceilings.peak(gpu, w.op.arithmetic);
   const Fact<BytesPerSecond>& bandwidth = ceilings.peak_bandwidth(gpu);
   const Constant share = share_of(engine, w.op);
+  // CPUs, and products in another way than the format's own, have ceilings beside the datasheet's.
+  const double share_of_peak = ceilings.compute_share(gpu, w.op.arithmetic);
+  const double share_of_memory = ceilings.bandwidth_share(gpu);
+  const bool usual_peak = std::abs(peak.or_else({}).base() * share_of_peak - w.ceiling) <= 1e-9 * w.ceiling;
+  const bool usual_memory =
+      std::abs(bandwidth.or_else({}).base() * share_of_memory - w.bandwidth) <= 1e-9 * w.bandwidth;
   return {
       {"count", w.op.count},
       {"flops", w.op.flops},
+      {"tail", flop(w.tail)},
       {"bytes", w.op.bytes},
-      {"peak", limited ? peak.value : FlopPerSecond::from_base(kUnlimitedCompute),
-       limited ? ceilings.source_text(peak.source) : "no peak is known: memory alone limits"},
-      {"peak_reached", limited ? ceilings.compute_share(gpu, w.op.arithmetic) : 1, ceilings.compute_basis(gpu)},
+      {"peak",
+       !limited     ? FlopPerSecond::from_base(kUnlimitedCompute)
+       : usual_peak ? peak.value
+                    : FlopPerSecond::from_base(w.ceiling),
+       !limited     ? "no peak is known: memory alone limits"
+       : usual_peak ? ceilings.source_text(peak.source)
+                    : "how such a product is computed here: docs/PHYSICS.md, \"Operators and the roofline\""},
+      {"peak_reached", limited && usual_peak ? share_of_peak : 1, ceilings.compute_basis(gpu)},
       {"efficiency", limited ? compute_share(constants, w.op) : 1, source_of(ceilings, engine, *share.fact, share.key)},
-      {"bandwidth", bandwidth.or_else({}), ceilings.source_text(bandwidth.source)},
-      {"bandwidth_reached", ceilings.bandwidth_share(gpu), ceilings.bandwidth_basis(gpu)},
+      {"bandwidth", usual_memory ? bandwidth.or_else({}) : BytesPerSecond::from_base(w.bandwidth),
+       usual_memory ? ceilings.source_text(bandwidth.source) : "one core's: docs/PHYSICS.md, \"CPUs\""},
+      {"bandwidth_reached", usual_memory ? share_of_memory : 1, ceilings.bandwidth_basis(gpu)},
       {"bandwidth_efficiency", constants.bandwidth,
        source_of(ceilings, engine, engine.bandwidth_efficiency, "bandwidth_efficiency")},
       {"overlap", constants.overlap, source_of(ceilings, engine, engine.overlap, "overlap")},
       {"kernels", w.op.kernels},
+      {"expanded", bytes(w.expanded)},
       {"launch", seconds(constants.launch), source_of(ceilings, engine, engine.launch, "launch_us")}};
-}
-
-Seconds operator_time(const OperatorWork& w, const EngineConstants& constants) {
-  const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-  return w.op.count *
-         seconds(operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate, w.bandwidth * constants.bandwidth,
-                                          w.op.kernels * constants.launch, constants.overlap));
 }
 
 void explain_step(const ServingJob& job, const Accelerator& gpu, const Ceilings& ceilings, const StepWork& work,
                   const EngineConstants& constants, std::string_view name, double total, Explain& why) {
   Seconds operators;
   for (const OperatorWork& w : work.operators) {
-    const Seconds each = operator_time(w, constants);
+    const Seconds each = seconds(operator_time(w, constants));
     operators += each;
     why.term("time." + std::string(name) + "." + std::string(w.op.id), each, kOperatorFormula,
              operator_inputs(job, gpu, ceilings, w, constants));
   }
-  why.term("time." + std::string(name) + ".total", seconds(total), "operators + collectives + sequences * scheduler",
+  why.term("time." + std::string(name) + ".total", seconds(total),
+           "operators + collectives + host + sequences * (scheduler + stream)",
            {{"operators", operators},
             {"collectives", work.collectives},
+            {"host", seconds(constants.host), source_of(ceilings, *job.engine, job.engine->host, "host_us")},
             {"sequences", work.sequences},
-            {"scheduler", seconds(constants.step), source_of(ceilings, *job.engine, job.engine->step, "step_us")}});
+            {"scheduler", seconds(constants.step), source_of(ceilings, *job.engine, job.engine->step, "step_us")},
+            {"stream", seconds(work.streamed ? constants.stream : 0),
+             source_of(ceilings, *job.engine, job.engine->stream, "stream_us")}});
 }
 
 void explain_work(const ServingJob& job, const ServingCandidate& candidate, const ServingWork& work,
                   const PhaseSeconds& phases, const EngineConstants& constants, const Ceilings& ceilings,
                   Explain& why) {
   const Accelerator& gpu = *candidate.accelerator;
-  explain_step(job, gpu, ceilings, work.prompt, constants, "prefill", phases.prompt, why);
-  (void)step_collectives(job, candidate, Phase::prefill, std::max(work.input, 1.0), &why);
+  explain_step(job, gpu, ceilings, work.prompt, constants, "prefill", step_seconds(work.prompt, constants), why);
+  if (work.chunks > 1) {
+    why.term("time.prefill.prompt", seconds(phases.prompt), "chunk * (1 + (chunks - 1) / stages)",
+             {{"chunk", seconds(step_seconds(work.prompt, constants))},
+              {"chunks", work.chunks},
+              {"stages", work.chunk_stages}});
+  }
+  (void)step_collectives(job, candidate, Phase::prefill, std::max(work.input / work.chunks, 1.0), &why);
   if (work.batched > 1) explain_step(job, gpu, ceilings, work.prompts, constants, "prefill_batch", phases.prompts, why);
   explain_step(job, gpu, ceilings, work.decode, constants, "decode", phases.decode, why);
   (void)step_collectives(job, candidate, Phase::decode, std::max(1.0, work.running / work.stages), &why);
@@ -213,7 +232,8 @@ std::vector<ServingTime> serving_times(const ServingJob& job, std::span<const Se
   times.reserve(candidates.size());
   for (std::size_t j = 0; j < works.size(); ++j) {
     const auto column = static_cast<Eigen::Index>(j);
-    const PhaseSeconds phases{prompt(column), works[j].batched > 1 ? prompts(column) : prompt(column), decode(column)};
+    const double one = prompt_seconds(works[j], prompt(column));
+    const PhaseSeconds phases{one, works[j].batched > 1 ? prompts(column) : one, decode(column)};
     times.push_back(time_of(job, works[j], phases, constants, nullptr));
   }
   return times;
@@ -233,10 +253,13 @@ Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate&
   const EngineConstants constants = constants_of(*job.engine);
   const ServingWork work = serving_work(job, candidate, ceilings);
   const StepWork& step = phase == Phase::prefill ? work.prompt : work.decode;
+  // A prompt in several chunks takes each of its terms as often.
+  const double times = phase == Phase::prefill ? prompt_seconds(work, 1) : 1;
   Breakdown<Seconds> terms;
-  for (const OperatorWork& w : step.operators) terms.add(w.op.id, operator_time(w, constants));
-  terms.add("collectives", step.collectives);
-  terms.add("scheduler", seconds(step.sequences * constants.step));
+  for (const OperatorWork& w : step.operators) terms.add(w.op.id, seconds(times * operator_time(w, constants)));
+  terms.add("collectives", times * step.collectives);
+  const double each = constants.step + (step.streamed ? constants.stream : 0);
+  terms.add("scheduler", seconds(times * (constants.host + step.sequences * each)));
   return terms;
 }
 

@@ -1,5 +1,7 @@
 set(GPUPLAN_PERF_SOURCES
   ceilings.cpp
+  cpu_slice.cpp
+  pools.cpp
   parts.cpp
   parts_training.cpp
   parts_work.cpp

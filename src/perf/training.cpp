@@ -93,6 +93,7 @@ LayerSeconds layer_seconds(const TrainingWork& work, const TrainingConstants& c)
   layers.recomputed = pass_seconds(work.recomputed, work.bandwidth, c);
   layers.first_end = seconds_of(work.first_end, work.bandwidth, c);
   layers.last_end = seconds_of(work.last_end, work.bandwidth, c);
+  layers.swapped = work.host_rate > 0 ? work.swapped_bytes / work.host_rate : 0;
   return layers;
 }
 
@@ -137,6 +138,13 @@ Breakdown<Seconds> step_terms(const TrainingWork& work, const TrainingConstants&
            {"micro_batches", work.micro_batches},
            {"each", bytes(work.offload_bytes_each)},
            {"rate", BytesPerSecond::from_base(work.host_rate)}});
+  const double passes = s.forward.compute + s.backward.compute + s.recomputed.compute;
+  out.add("swapped", work.micro_batches * s.swapped,
+          "micro_batches * (max(0, traffic - passes) + share * min(traffic, passes))",
+          {{"micro_batches", work.micro_batches},
+           {"traffic", seconds(work.host_rate > 0 ? work.fullest * work.swapped_bytes / work.host_rate : 0)},
+           {"passes", seconds(passes)},
+           share});
   out.add("host", s.host, "step", {{"step", seconds(constants.step)}});
   return terms;
 }

@@ -45,7 +45,7 @@ bool better(const LayoutChoice& a, const LayoutChoice& b) {
   const auto key = [](const LayoutChoice& c) {
     const TrainingSpec& j = c.job;
     return std::tuple(c.step_seconds, j.tp, j.pp, j.cp, j.ep, j.vpp, j.micro_batch, j.recompute, j.sharding, j.offload,
-                      j.sequence_parallel);
+                      j.sequence_parallel, j.activation_offload);
   };
   return key(a) < key(b);
 }
@@ -137,7 +137,7 @@ class Search {
     std::array<Bytes, 3> kept;            // activations of one layer and micro-batch
   };
   using LayersKey =
-      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;  // tp, cp, ep, micro_batch, sp
+      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>;  // tp, cp, ep, micro_batch, sp, offload
 
   void divide(const TrainingSpec& division) {
     std::vector<States> states;
@@ -153,7 +153,10 @@ class Search {
         job.sequence_parallel = divided;
         job.micro_batch = micro_batch;
         job.grad_accum = each / micro_batch;
-        evaluate(job, layers_of(job), states);
+        for (const bool offload : space_.activation_offload) {
+          job.activation_offload = offload;
+          evaluate(job, layers_of(job), states);
+        }
       }
     }
   }
@@ -184,8 +187,8 @@ class Search {
   }
 
   const Layers& layers_of(const TrainingSpec& job) {
-    const auto [entry, fresh] =
-        layers_.try_emplace(LayersKey{job.tp, job.cp, job.ep, job.micro_batch, job.sequence_parallel});
+    const auto [entry, fresh] = layers_.try_emplace(
+        LayersKey{job.tp, job.cp, job.ep, job.micro_batch, job.sequence_parallel, job.activation_offload});
     if (fresh) entry->second = computed_layers(job);
     return entry->second;
   }
@@ -278,6 +281,7 @@ LayoutSpace filled(LayoutSpace space, const TrainingTimeInputs& in) {
   if (space.sharding.empty()) space.sharding = {StateSharding::none, StateSharding::zero1, StateSharding::fsdp};
   if (space.offload.empty()) space.offload = {job.offload};
   if (space.sequence_parallel.empty()) space.sequence_parallel = {false, true};
+  if (space.activation_offload.empty()) space.activation_offload = {job.activation_offload};
   return space;
 }
 
@@ -311,10 +315,13 @@ LayoutSearch search_by_brute_force(const TrainingTimeInputs& in, const LayoutSpa
           for (const Recompute recompute : whole.recompute) {
             for (const StateSharding sharding : whole.sharding) {
               for (const TrainingOffload offload : whole.offload) {
-                job.recompute = recompute;
-                job.sharding = sharding;
-                job.offload = offload;
-                try_layout(job);
+                for (const bool swapped : whole.activation_offload) {
+                  job.recompute = recompute;
+                  job.sharding = sharding;
+                  job.offload = offload;
+                  job.activation_offload = swapped;
+                  try_layout(job);
+                }
               }
             }
           }

@@ -21,6 +21,7 @@ struct LayerSeconds {
   PassSeconds forward, backward, recomputed;
   double first_end = 0;
   double last_end = 0;
+  double swapped = 0;  // activations to the host and back
 };
 
 // What depends on the pipeline and on what data-parallel ranks divide.
@@ -52,10 +53,12 @@ struct StagePass {
 
 struct StepSeconds {
   StagePass forward, backward, recomputed;
-  double stage = 0;  // of one micro-batch: the three passes
-  double ends = 0, handover = 0, bubble = 0, gradients = 0, regathered = 0, update = 0, offload = 0, host = 0;
+  double stage = 0;                            // of one micro-batch: the three passes
+  double ends = 0, handover = 0, swapped = 0;  // of one micro-batch
+  double bubble = 0, gradients = 0, regathered = 0, update = 0, offload = 0, host = 0;
   [[nodiscard]] double total(double micro_batches) const {
-    return micro_batches * (stage + ends + handover) + bubble + gradients + regathered + update + offload + host;
+    return micro_batches * (stage + ends + handover + swapped) + bubble + gradients + regathered + update + offload +
+           host;
   }
 };
 
@@ -87,6 +90,8 @@ inline StepSeconds join_step(const LayerSeconds& layers, const StateSeconds& sta
   s.recomputed = stage_pass(layers.recomputed, shape, 0, c.hidden);
   s.backward = stage_pass(layers.backward, shape, states.backward_weights, c.hidden);
   s.stage = s.forward.total() + s.backward.total() + s.recomputed.total();
+  const double compute = s.forward.compute + s.backward.compute + s.recomputed.compute;
+  s.swapped = exposed_seconds(shape.fullest * layers.swapped, compute, c.hidden);
   const bool piped = shape.stages > 1;
   s.ends = piped ? std::max(layers.first_end, layers.last_end) : layers.first_end + layers.last_end;
   s.handover = piped ? 2 * shape.chunks * shape.handover : 0;

@@ -64,6 +64,11 @@ class WorkOfStep {
     add_layer_collectives(w);
     add_states(w);
     w.handover = handover_seconds(in_);
+    if (job_.activation_offload) {
+      const KeptActivations kept = kept_activations(in_.memory, recompute_);
+      const Bytes each = recompute_ == Recompute::full ? kept.checkpoint : kept.total();
+      w.swapped_bytes = 2 * (each * tokens_ * as_double(a_.layers)).base();
+    }
     count_flops(w);
     return w;
   }

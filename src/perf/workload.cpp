@@ -1,6 +1,7 @@
 #include <gpuplan/perf/workload.hpp>
 
 #include <gpuplan/base/error.hpp>
+#include <gpuplan/perf/cpu_slice.hpp>
 #include <gpuplan/topology/collectives.hpp>
 
 #include <algorithm>
@@ -16,11 +17,26 @@ double as_double(std::int64_t n) { return static_cast<double>(n); }
 // The mean length of a sequence while it decodes.
 double mean_context(const RequestShape& request) { return as_double(request.input) + as_double(request.output) / 2; }
 
-StepShape prefill_shape(const ServingJob& job, double prompts) {
+// Tokens of a prompt that are not in the cache yet; the last one is computed always.
+double cached_tokens(const ServingJob& job) {
+  return std::clamp(job.prefix_hit, 0.0, 1.0) * std::max(as_double(job.request.input) - 1, 0.0);
+}
+double fresh_tokens(const ServingJob& job) { return std::max(as_double(job.request.input) - cached_tokens(job), 1.0); }
+
+// Engines bound what a step computes: by the graph that they reserve, else by the tokens of a step.
+double chunks_of(const ServingJob& job) {
+  const Engine& engine = *job.engine;
+  const Fact<std::int64_t>& most = engine.graph_tokens.known() ? engine.graph_tokens : engine.max_batched_tokens;
+  return most.known() && *most > 0 ? std::max(1.0, fresh_tokens(job) / as_double(*most)) : 1;
+}
+
+/// @param chunks  that each prompt is cut into; the mean chunk sees half of the others before it
+StepShape prefill_shape(const ServingJob& job, double prompts, double chunks) {
   StepShape step;
   step.phase = Phase::prefill;
   step.sequences = prompts;
-  step.new_tokens = std::max(as_double(job.request.input), 1.0);
+  step.new_tokens = fresh_tokens(job) / chunks;
+  step.context_tokens = cached_tokens(job) + (fresh_tokens(job) - step.new_tokens) / 2;
   step.logit_rows = prompts;
   return step;
 }
@@ -29,9 +45,9 @@ StepShape decode_shape(const ServingJob& job, double sequences) {
   StepShape step;
   step.phase = Phase::decode;
   step.sequences = sequences;
-  step.new_tokens = 1;
+  step.new_tokens = 1 + std::max(job.speculation.tokens, 0.0);
   step.context_tokens = mean_context(job.request);
-  step.logit_rows = sequences;
+  step.logit_rows = sequences * step.new_tokens;
   return step;
 }
 
@@ -40,25 +56,90 @@ double running_of(const ServingCandidate& candidate) {
   return candidate.most_running > 0 ? std::clamp(candidate.most_running, 1.0, asked) : asked;
 }
 
+// Libraries without kernels for a format multiply in 16 bit what another kernel has written there. Each weight takes part in two
+// operations a row.
+double expanded_bytes(const Operator& op, const Engine& engine) {
+  if (!op.weight_only || !engine.expanded_rows.known() || op.rows < as_double(*engine.expanded_rows) || op.rows <= 0)
+    return 0;
+  const double weights = op.flops.base() / (2 * op.rows);
+  return weights * (2 + 2);
+}
+
+// A product is computed in tiles of 128 outputs by up to 128 rows, one after the other on each multiprocessor, each over the whole inner
+// width. The last wave of them is half empty on average: half a tile's work of every multiprocessor.
+double tail_flops(const Operator& op, double multiprocessors) {
+  constexpr double kTile = 128;
+  constexpr double kLeastRows = 16;  // of a matrix instruction
+  if (op.rows <= 0 || op.columns <= 0 || multiprocessors <= 0) return 0;
+  const double inner = op.flops.base() / (2 * op.rows * op.columns * op.groups);
+  const double rows = std::clamp(op.rows, kLeastRows, kTile);
+  return multiprocessors / 2 * 2 * rows * kTile * inner;
+}
+
+// The library call that multiplies expanded weights of that family of formats adds up in 16 bit, twice as fast on consumer cards.
+double expanded_ceiling(const Accelerator& device, const Engine& engine, double usual) {
+  const bool adds_in_half = std::any_of(engine.formats.begin(), engine.formats.end(),
+                                        [](const EngineFormat& f) { return f.format == "gguf"; });
+  if (!adds_in_half || !device.fp16_fp16acc.known() || !device.fp16.known()) return usual;
+  return usual * std::max(1.0, device.fp16_fp16acc.value / device.fp16.value);
+}
+
+// What one device offers a step.
+struct DeviceRates {
+  const Accelerator& device;
+  double bandwidth = 0;
+  double best_bandwidth = 0;
+  bool is_cpu = false;
+
+  DeviceRates(const Accelerator& accelerator, const Ceilings& known)
+      : device(accelerator),
+        bandwidth(known.bandwidth(accelerator).base()),
+        best_bandwidth(std::max(bandwidth, known.peak_bandwidth(accelerator).or_else({}).base())),
+        is_cpu(gpuplan::is_cpu(accelerator)) {}
+
+  // A CPU multiplies quantized weights as integers, by its vector units unless there are rows enough for its matrix instructions.
+  /// @param usual  the ceiling of the operator's arithmetic
+  [[nodiscard]] double compute(const Operator& op, double usual) const {
+    constexpr double kMatrixRows = 16;
+    if (is_cpu && op.weight_only && op.rows < kMatrixRows && device.achieved_gemv.known())
+      return device.achieved_gemv.value.base();
+    if (is_cpu && op.weight_only && device.achieved_gemm.known()) return device.achieved_gemm.value.base();
+    return usual;
+  }
+  // One core does what lies between the products of a CPU, in single precision: half as many activations a second.
+  [[nodiscard]] double memory(const Operator& op) const {
+    if (!is_cpu || op.kind != OperatorKind::memory || !device.core_bandwidth.known()) return bandwidth;
+    return std::min(bandwidth, device.core_bandwidth.value.base()) / 2;
+  }
+  // The threads of a CPU meet at the end of each operation, one after the other.
+  [[nodiscard]] double meetings() const { return is_cpu ? as_double(device.sm_count.or_else(1)) : 1; }
+  // Cores of a CPU share the rows of a product evenly.
+  [[nodiscard]] double multiprocessors() const { return is_cpu ? 0 : as_double(device.sm_count.or_else(0)); }
+};
+
 StepWork step_work(const ServingJob& job, const ServingCandidate& candidate, const StepShape& shape,
                    const Ceilings& ceilings) {
   StepWork work;
   const auto operators = operators_of(job.model->architecture, job.model->scheme, *job.model->kv, shape,
-                                      {candidate.layout.tp, candidate.layout.pp});
-  const double bandwidth = ceilings.bandwidth(*candidate.accelerator).base();
+                                      {candidate.layout.tp, candidate.layout.pp, candidate.attention_replicas});
+  const DeviceRates rates(*candidate.accelerator, ceilings);
   work.operators.reserve(operators.size());
-  const double best_bandwidth = std::max(bandwidth, ceilings.peak_bandwidth(*candidate.accelerator).or_else({}).base());
   // Most operators of a step compute in the same arithmetic.
   std::optional<Arithmetic> arithmetic;
-  double ceiling = 0;
-  double best_ceiling = 0;
+  double usual = 0;
+  double peak = 0;
   for (const Operator& op : operators) {
     if (arithmetic != op.arithmetic) {
       arithmetic = op.arithmetic;
-      ceiling = ceilings.compute(*candidate.accelerator, op.arithmetic).base();
-      best_ceiling = std::max(ceiling, ceilings.peak(*candidate.accelerator, op.arithmetic).or_else({}).base());
+      usual = ceilings.compute(*candidate.accelerator, op.arithmetic).base();
+      peak = ceilings.peak(*candidate.accelerator, op.arithmetic).or_else({}).base();
     }
-    work.operators.push_back({op, ceiling, bandwidth, best_ceiling, best_bandwidth});
+    const double expanded = expanded_bytes(op, *job.engine);
+    double ceiling = rates.compute(op, usual);
+    if (expanded > 0) ceiling = expanded_ceiling(*candidate.accelerator, *job.engine, ceiling);
+    work.operators.push_back({op, ceiling, rates.memory(op), tail_flops(op, rates.multiprocessors()), expanded,
+                              std::max(ceiling, peak), rates.best_bandwidth});
+    work.operators.back().op.kernels *= rates.meetings();
   }
   work.collectives = step_collectives(job, candidate, shape.phase, shape.sequences * shape.new_tokens, nullptr);
   work.sequences = shape.sequences;
@@ -93,36 +174,61 @@ Seconds reduce_time(const FabricLevel& level, std::int64_t devices, Bytes size, 
 
 }  // namespace
 
-EngineConstants constants_of(const Engine& engine) {
-  return {engine.compute_efficiency.or_else(1),
-          engine.dequantized_efficiency.or_else(1),
-          engine.attention_efficiency.or_else(1),
-          engine.bandwidth_efficiency.or_else(1),
-          engine.overlap.or_else(0),
-          engine.launch.or_else({}).base(),
-          engine.step.or_else({}).base(),
-          engine.request.or_else({}).base()};
+double Speculation::tokens_per_step() const {
+  const double a = std::clamp(acceptance, 0.0, 1.0);
+  const double guesses = std::max(tokens, 0.0);
+  // Near 1 the quotient loses its digits; its limit is that all guesses are right.
+  return a > 1 - 1e-9 ? guesses + 1 : (1 - std::pow(a, guesses + 1)) / (1 - a);
 }
 
-// An all-reduce after each mixer and after each MLP, of the step's hidden states in 16 bit.
+EngineConstants constants_of(const Engine& engine) {
+  return {engine.compute_efficiency.or_else(1), engine.dequantized_efficiency.or_else(1),
+          engine.attention_efficiency.or_else(1), engine.bandwidth_efficiency.or_else(1), engine.overlap.or_else(0),
+          engine.launch.or_else({}).base(), engine.step.or_else({}).base(), engine.request.or_else({}).base(),
+          engine.host.or_else({}).base(), engine.stream.or_else({}).base(), engine.meeting.or_else(0),
+          // Prompts that are finished first keep all requests of a closed loop in step.
+          engine.in_step.or_else(engine.prefill_first ? 1 : 0)};
+}
+
+// An all-reduce after each mixer and after each MLP, of the step's hidden states in 16 bit. Ranks that hold whole attention for their own
+// sequences reduce nothing after it; the tokens of a layer of experts go to the ranks of their experts and come back instead.
 Seconds step_collectives(const ServingJob& job, const ServingCandidate& candidate, Phase phase, double tokens,
                          Explain* why) {
   const Architecture& a = job.model->architecture;
   const Bytes hidden_states = tokens * as_double(a.hidden) * bytes(2);
+  const double replicas = as_double(std::max<std::int64_t>(candidate.attention_replicas, 1));
   double reduces = 0;
-  for (const MixerGroup& group : mixers_of(a)) reduces += as_double(group.layers);
-  if (!a.parallel_blocks) {
-    for (const MlpGroup& group : mlps_of(a)) reduces += as_double(group.layers);
+  double exchanges = 0;
+  double chosen = 0;
+  if (replicas <= 1) {
+    for (const MixerGroup& group : mixers_of(a)) reduces += as_double(group.layers);
+  }
+  if (!a.parallel_blocks || replicas > 1) {
+    for (const MlpGroup& group : mlps_of(a)) {
+      const bool routed = replicas > 1 && group.mlp.has_experts();
+      (routed ? exchanges : reduces) += (routed ? 2 : 1) * as_double(group.layers);
+      if (routed) chosen = std::max(chosen, as_double(group.mlp.experts_per_token));
+    }
   }
   const Seconds each = reduce_time(candidate.fabric.inside, candidate.layout.tp, hidden_states, phase, why);
+  // A token goes once to each rank that has some of its experts.
+  const double copies = std::min(chosen, as_double(candidate.layout.tp - 1));
+  const Seconds exchange =
+      exchanges > 0 ? point_to_point_time(candidate.fabric.inside, hidden_states * (copies / replicas)) : Seconds{};
   const FabricLevel& hop =
       candidate.fabric.between.rate > BytesPerSecond{} ? candidate.fabric.between : candidate.fabric.inside;
   const double hops = as_double(candidate.layout.pp - 1);
   const Seconds handover = hops > 0 ? point_to_point_time(hop, hidden_states) : Seconds{};
-  const Seconds total = reduces * each + hops * handover;
+  const Seconds total = reduces * each + exchanges * exchange + hops * handover;
   if (why) {
-    why->term("time." + std::string(to_string(phase)) + ".collectives", total, "reduces * all_reduce + hops * handover",
-              {{"reduces", reduces}, {"all_reduce", each}, {"hops", hops}, {"handover", handover}});
+    why->term("time." + std::string(to_string(phase)) + ".collectives", total,
+              "reduces * all_reduce + exchanges * exchange + hops * handover",
+              {{"reduces", reduces},
+               {"all_reduce", each},
+               {"exchanges", exchanges},
+               {"exchange", exchange},
+               {"hops", hops},
+               {"handover", handover}});
   }
   return total;
 }
@@ -133,16 +239,22 @@ ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidat
   work.output = std::max(as_double(job.request.output), 1.0);
   work.in_flight = std::max(candidate.concurrency, 1.0);
   work.running = running_of(candidate);
-  work.stages = as_double(candidate.layout.pp);
-  work.in_step = job.engine->prefill_first;
+  work.stages = candidate.stages_in_turn ? 1 : as_double(candidate.layout.pp);
+  work.closed_loop = true;
+  // Engines that set no bound take all prompts at once.
   const double room = job.engine->max_batched_tokens.known()
-                          ? std::floor(as_double(*job.engine->max_batched_tokens) / std::max(work.input, 1.0))
-                          : 1;
+                          ? std::floor(as_double(*job.engine->max_batched_tokens) / fresh_tokens(job))
+                          : work.running;
   work.batched = std::max(1.0, std::min(work.running, room));
-  work.prompt = step_work(job, candidate, prefill_shape(job, 1), ceilings);
-  if (work.batched > 1) work.prompts = step_work(job, candidate, prefill_shape(job, work.batched), ceilings);
+  work.chunks = chunks_of(job);
+  work.chunk_stages = as_double(candidate.layout.pp);
+  work.yield = job.speculation.tokens_per_step();
+  work.draft = std::max(job.speculation.tokens * job.speculation.draft_share, 0.0);
+  work.prompt = step_work(job, candidate, prefill_shape(job, 1, work.chunks), ceilings);
+  if (work.batched > 1) work.prompts = step_work(job, candidate, prefill_shape(job, work.batched, 1), ceilings);
   // The stages of a pipeline work on as many micro-batches at once.
   work.decode = step_work(job, candidate, decode_shape(job, std::max(1.0, work.running / work.stages)), ceilings);
+  work.decode.streamed = true;
   return work;
 }
 
@@ -151,20 +263,29 @@ double compute_share(const EngineConstants& constants, const Operator& op) {
   return op.weight_only ? constants.dequantized : constants.compute;
 }
 
+double operator_time(const OperatorWork& w, const EngineConstants& constants) {
+  const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
+  const double memory = w.bandwidth * constants.bandwidth;
+  return w.op.count * operator_seconds<double>(w.op.flops.base() + w.tail, w.op.bytes.base(), rate, memory,
+                                               w.op.kernels * constants.launch + w.expanded / memory,
+                                               constants.overlap);
+}
+
 double step_seconds(const StepWork& work, const EngineConstants& constants) {
   double operators = 0;
-  for (const OperatorWork& w : work.operators) {
-    const double rate = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-    operators += w.op.count * operator_seconds<double>(w.op.flops.base(), w.op.bytes.base(), rate,
-                                                       w.bandwidth * constants.bandwidth,
-                                                       w.op.kernels * constants.launch, constants.overlap);
-  }
-  return operators + work.collectives.base() + work.sequences * constants.step;
+  for (const OperatorWork& w : work.operators) operators += operator_time(w, constants);
+  const double each = constants.step + (work.streamed ? constants.stream : 0);
+  return operators + work.collectives.base() + constants.host + work.sequences * each;
+}
+
+// Stages of a pipeline work on as many chunks of a prompt at once.
+double prompt_seconds(const ServingWork& work, double chunk) {
+  return chunk * (1 + (work.chunks - 1) / work.chunk_stages);
 }
 
 PhaseSeconds phase_seconds(const ServingWork& work, const EngineConstants& constants) {
   PhaseSeconds phases;
-  phases.prompt = step_seconds(work.prompt, constants);
+  phases.prompt = prompt_seconds(work, step_seconds(work.prompt, constants));
   phases.prompts = work.batched > 1 ? step_seconds(work.prompts, constants) : phases.prompt;
   phases.decode = step_seconds(work.decode, constants);
   return phases;
@@ -180,7 +301,7 @@ PhaseSeconds floor_seconds(const ServingWork& work) {
     return sum;
   };
   PhaseSeconds phases;
-  phases.prompt = floor_of(work.prompt);
+  phases.prompt = prompt_seconds(work, floor_of(work.prompt));
   phases.prompts = work.batched > 1 ? floor_of(work.prompts) : phases.prompt;
   phases.decode = floor_of(work.decode);
   return phases;
@@ -192,11 +313,12 @@ JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, c
   // Each of the others brings its prompt once in the time of `output` steps. The stages of a pipeline prefill different prompts.
   const double share = phases.prompts / (work.batched * work.stages);
   const double others = work.running - 1;
-  // Prompts first: requests that started together prefill one after the other, half of the others' before the first token of the one in
-  // the middle, half after it. Else a step takes a prompt along whenever one has come.
-  const double before = work.in_step ? others / 2 : 0;
-  joined.step = phases.decode;
-  joined.tpot = phases.decode + (others - before) / work.output * share;
+  // Equal requests of a closed loop that started together end together, so that their prompts come together: of those of a group, half
+  // come before the first token of the one in the middle, half after it. All others' prompts fall into one's own decoding.
+  const double before = work.closed_loop ? std::min(constants.meeting + constants.in_step * others / 2, others / 2) : 0;
+  joined.step = phases.decode * (1 + work.draft);
+  const double each = joined.step / work.yield;
+  joined.tpot = each + (others - before) / work.output * share;
   joined.prefill = constants.request + phases.prompt;
   // A new prompt waits for the rest of the running step, which carries its part of the others' prompts.
   const double waiting = std::min(others, 1.0) * joined.tpot / 2;
@@ -207,10 +329,17 @@ JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, c
   if (why) {
     why->term("time.prefill_share", seconds(share), "prompts / (batched * stages)",
               {{"prompts", seconds(phases.prompts)}, {"batched", work.batched}, {"stages", work.stages}});
-    why->term("time.prompts_before", before, "in_step * (running - 1) / 2",
-              {{"in_step", work.in_step ? 1.0 : 0.0}, {"running", work.running}});
-    why->term("time.tpot", seconds(joined.tpot), "step + (running - 1 - prompts_before) / output * prefill_share",
+    why->term("time.prompts_before", before,
+              "closed_loop * min(meeting + in_step * (running - 1) / 2, (running - 1) / 2)",
+              {{"closed_loop", work.closed_loop ? 1.0 : 0.0},
+               {"meeting", constants.meeting},
+               {"in_step", constants.in_step},
+               {"running", work.running}});
+    why->term("time.tpot", seconds(joined.tpot),
+              "step * (1 + draft) / yield + (running - 1 - prompts_before) / output * prefill_share",
               {{"step", seconds(phases.decode)},
+               {"draft", work.draft},
+               {"yield", work.yield},
                {"running", work.running},
                {"prompts_before", before},
                {"output", work.output},

@@ -14,8 +14,8 @@
 namespace gpuplan {
 namespace {
 
-constexpr std::array<std::pair<SortBy, std::string_view>, 3> kSorts = {
-    {{SortBy::cost, "cost"}, {SortBy::time, "time"}, {SortBy::pareto, "pareto"}}};
+constexpr std::array<std::pair<SortBy, std::string_view>, 4> kSorts = {
+    {{SortBy::cost, "cost"}, {SortBy::time, "time"}, {SortBy::pareto, "pareto"}, {SortBy::price, "price"}}};
 
 std::shared_ptr<const Engine> require_engine(const Catalog& catalog, const JobSpec& job) {
   if (const auto engine = find_engine_release(catalog, job.engine.value)) return std::make_shared<Engine>(*engine);
@@ -191,7 +191,7 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   std::int64_t without_vat = 0;
   for (const Option& option : estimate.options) {
     currencies.insert(option.offer->currency);
-    const bool rate_needed = (option.offer->vat == Vat::included) != (request.vat == VatHandling::include);
+    const bool rate_needed = (option.offer->vat == Vat::included) != request.vat.adds;
     if (rate_needed && !option.provider->vat_percent.known()) ++without_vat;
   }
   if (without_vat > 0) {
@@ -222,7 +222,7 @@ Parsed<SortBy> parse_sort(std::string_view text) {
     if (name == text) return Parsed<SortBy>::ok(sort);
     names.push_back(name);
   }
-  return Parsed<SortBy>::fail("unknown order '" + std::string(text) + "'", "cost, time, pareto",
+  return Parsed<SortBy>::fail("unknown order '" + std::string(text) + "'", "cost, time, pareto, price",
                               nearest_name(text, names), "input.unknown_name");
 }
 

@@ -23,7 +23,8 @@ T require(const Parsed<T>& parsed, std::string_view flag) {
   p.id = name.empty() ? "input.missing" : "input.unknown_name";
   p.message = name.empty() ? "no model given" : "unknown model '" + name + "'";
   p.place = Place{"--model", 0, 0};
-  p.expected = "a name or alias from the catalogue (see 'gpuplan models'), a file or folder, or org/name on the Hub";
+  p.expected =
+      "a name or alias from the catalogue (see 'gpuplan models'), a file or folder, or org/name or hub:name on the Hub";
   if (!name.empty()) p.nearest = catalog.nearest_model(name);
   throw InputError(std::move(p));
 }
@@ -48,6 +49,7 @@ bool looks_like_path(std::string_view name) {
 /// `folder:Q4_K_M` and `org/name:Q4_K_M`: the part before the last colon, and the choice.
 std::pair<std::string, std::string> split_choice(const std::string& name) {
   const std::size_t colon = name.rfind(':');
+  if (colon == kHubPrefix.size() - 1 && name.starts_with(kHubPrefix)) return {name, {}};
   if (colon == std::string::npos || colon + 1 == name.size() || name.find('/', colon) != std::string::npos)
     return {name, {}};
   return {name.substr(0, colon), name.substr(colon + 1)};
@@ -151,11 +153,14 @@ void compare_weights(const ServedModel& model, ModelIdentity& identity) {
 }  // namespace
 
 ResolvedModel resolve_model(const Catalog& catalog, const std::string& name, const HubAccess& hub) {
-  if (const ModelPreset* preset = catalog.find_model(name)) return from_preset(catalog, *preset, name);
-  if (name == "-" || exists(name)) return from_files(read_model_file(name), name);
+  const bool on_hub = name.starts_with(kHubPrefix);
+  if (const ModelPreset* preset = on_hub ? nullptr : catalog.find_model(name))
+    return from_preset(catalog, *preset, name);
+  if (!on_hub && (name == "-" || exists(name))) return from_files(read_model_file(name), name);
   const auto [place, choice] = split_choice(name);
-  if (!choice.empty() && is_folder(place)) return from_files(read_model_files(*open_folder(place), choice), name);
-  if (looks_like_path(name)) return from_files(read_model_file(name), name);  // says that it is not there
+  if (!on_hub && !choice.empty() && is_folder(place))
+    return from_files(read_model_files(*open_folder(place), choice), name);
+  if (!on_hub && looks_like_path(name)) return from_files(read_model_file(name), name);  // says that it is not there
   if (!hub || !looks_like_repository(place)) refuse_name(catalog, name);
   return from_files(read_model_files(*open_hub_repository(hub(), place), choice), name);
 }

@@ -1,6 +1,7 @@
 #include "offers.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/planner/offer_rules.hpp>
 
 #include <algorithm>
 #include <array>
@@ -165,7 +166,7 @@ bool price(const Catalog& catalog, const EstimateRequest& request, Option& optio
   option.per_hour = hourly->total();
   option.hours_per_month = hours_per_month(*option.provider);
   option.per_month = option.per_hour * option.hours_per_month;
-  option.price_age_days = age_in_days(catalog, *option.offer, request.as_of);
+  option.price_age_days = price_age_days(catalog, *option.offer, request.as_of);
   return true;
 }
 
@@ -188,11 +189,14 @@ Supply supply_of(const Offer& offer, std::int64_t devices_per_host) {
 }
 
 std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of) {
-  const auto date = parse_date(catalog.source(offer.price.source).observed_on);
-  if (!date.value) return std::nullopt;
-  const std::int64_t age = days_between(*date.value, as_of);
-  if (age < 0) return std::nullopt;  // read after the day asked about
-  return age;
+  return price_age_days(catalog, offer, as_of);
+}
+
+std::optional<Rejection> refused_by_rules(const Catalog& catalog, const EstimateRequest& request,
+                                          const Provider& provider, const Offer& offer,
+                                          const Accelerator& accelerator) {
+  return refused_by_rules(catalog, OfferRules{request.as_of, request.max_age_days, request.software}, provider, offer,
+                          accelerator);
 }
 
 std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
@@ -213,7 +217,8 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
                                                      accelerator) == request.accelerators.end()) {
         continue;
       }
-      std::optional<Rejection> rejection = table.rejection(*accelerator);
+      std::optional<Rejection> rejection = refused_by_rules(catalog, request, provider, offer, *accelerator);
+      if (!rejection) rejection = table.rejection(*accelerator);
       std::vector<Option> layouts;
       if (!rejection) layouts = planner.layouts_of(provider, offer, *accelerator, rejection);
       std::erase_if(layouts, [&](Option& option) { return !price(catalog, request, option); });

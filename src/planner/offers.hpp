@@ -25,6 +25,10 @@ bool asked_for(const EstimateRequest& request, const Provider& provider, const O
 // Of the price; null when its day is not known or after the day asked about.
 std::optional<std::int64_t> age_in_days(const Catalog& catalog, const Offer& offer, const Date& as_of);
 
+// Why the rules of the request leave the offer out: the age of its price, the software it has to run.
+std::optional<Rejection> refused_by_rules(const Catalog& catalog, const EstimateRequest& request,
+                                          const Provider& provider, const Offer& offer, const Accelerator& accelerator);
+
 // Replicas of so many devices that one instance holds; a replica that fits in a host does not straddle two.
 std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica);
 

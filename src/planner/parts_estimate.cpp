@@ -218,7 +218,8 @@ void plan_offers(const Catalog& catalog, const EstimateRequest& request, Fitter&
       option.provider = &provider;
       option.offer = &offer;
       option.accelerator = &accelerator;
-      std::optional<Rejection> rejection = fitted.rejection;
+      std::optional<Rejection> rejection = refused_by_rules(catalog, request, provider, offer, accelerator);
+      if (!rejection) rejection = fitted.rejection;
       if (!rejection) rejection = count_devices(request, supply_of(offer, fitted.per_host), option);
       const auto hourly =
           rejection

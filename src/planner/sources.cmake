@@ -1,8 +1,10 @@
 set(GPUPLAN_PLANNER_SOURCES
+  compare.cpp
   estimate.cpp
   hardware.cpp
   limits.cpp
   model_resolution.cpp
+  offer_rules.cpp
   offers.cpp
   parts.cpp
   parts_estimate.cpp

@@ -98,7 +98,9 @@ class Planner {
         const Accelerator* accelerator = catalog_.find_accelerator(offer.gpu);
         const auto& asked = request_.training.accelerators;
         if (!asked.empty() && std::find(asked.begin(), asked.end(), accelerator) == asked.end()) continue;
-        if (auto rejection = plan(provider, offer, *accelerator)) estimate_.rejected.push_back({&offer, *rejection});
+        auto rejection = refused_by_rules(catalog_, request_.offers, provider, offer, *accelerator);
+        if (!rejection) rejection = plan(provider, offer, *accelerator);
+        if (rejection) estimate_.rejected.push_back({&offer, *rejection});
       }
     }
   }
@@ -163,7 +165,7 @@ class Planner {
     const Offer& offer = *option.offer;
     const std::int64_t inside = std::min(option.devices, supply.per_host);
     const BytesPerSecond network = network_of(offer, *option.accelerator, inside);
-    if (option.hosts > 1 && network <= BytesPerSecond{})
+    if (option.hosts > 1 && !joins_hosts(offer, *option.accelerator, supply, network))
       return Rejection{"network", "a network between " + std::to_string(option.hosts) + " hosts", "not stated",
                        "fewer devices, or an offer that states its network"};
     option.network_is_assumed = option.hosts > 1 && !offer.network.known();
@@ -177,6 +179,14 @@ class Planner {
     settle_time(option);
     if (!settle_cost(option)) return Rejection{"price", "a price", "unknown", "ask the provider"};
     return within_limits(option);
+  }
+
+  // Parts of a server are not wired to each other as whole servers are: without a stated network only those, and clusters, make a job.
+  bool joins_hosts(const Offer& offer, const Accelerator& accelerator, const Supply& supply,
+                   BytesPerSecond network) const {
+    if (network <= BytesPerSecond{}) return false;
+    if (offer.network.known() || offer.contract == Contract::cluster) return true;
+    return supply.per_host >= hosts_.of(accelerator);
   }
 
   // What leaves a host: as the offer says, else as the least of the node designs with its accelerator.
@@ -207,6 +217,10 @@ class Planner {
     space.cp = fixed("cp", asked.cp);
     space.ep = fixed("ep", asked.ep);
     space.micro_batch = fixed("micro-batch", asked.micro_batch);
+    // Libraries of adapters run whole models on each device.
+    const bool whole_models = asked.trains_adapters() && !estimate_.framework->interleaves;
+    if (whole_models && space.tp.empty()) space.tp = {1};
+    if (whole_models && space.pp.empty()) space.pp = {1};
     if (asked.recompute) space.recompute = {*asked.recompute};
     if (!request_.training.sharding_is_default) space.sharding = {asked.sharding};
     if (request_.load.is_said("sequence-parallel")) space.sequence_parallel = {asked.sequence_parallel};

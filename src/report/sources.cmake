@@ -1,5 +1,6 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
+  build/compare.cpp
   build/estimate.cpp
   build/lists.cpp
   build/offers.cpp
@@ -9,14 +10,20 @@ set(GPUPLAN_REPORT_SOURCES
   build/prices.cpp
   build/records.cpp
   build/training.cpp
+  build/training_estimate.cpp
   build/validate.cpp
   render/assertion.cpp
+  render/compare_text.cpp
   render/csv.cpp
   render/estimate_run_text.cpp
   render/estimate_text.cpp
+  render/html.cpp
   render/json.cpp
+  render/markdown.cpp
+  render/plain.cpp
   render/table.cpp
   render/text.cpp
+  render/train_run_text.cpp
   render/training_text.cpp
   render/validate_text.cpp
 )

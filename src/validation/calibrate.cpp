@@ -2,18 +2,21 @@
 
 #include <gpuplan/base/text.hpp>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 namespace gpuplan {
 namespace {
 
-constexpr std::size_t kConstants = 8;
+constexpr std::size_t kConstants = 12;
 using Point = std::array<double, kConstants>;
 
 // What physics allows: a share is at most 1, a launch takes half a microsecond at least, a
@@ -34,7 +37,11 @@ constexpr std::array<Bound, kConstants> kBounds = {
      {&EngineConstants::overlap, 0, 1, 0.1, "overlap", 1},
      {&EngineConstants::launch, 0.5e-6, 50e-6, 3e-6, "launch_us", 1e-6},
      {&EngineConstants::step, 0, 1e-3, 30e-6, "step_us", 1e-6},
-     {&EngineConstants::request, 0, 100e-3, 10e-3, "request_us", 1e-6}}};
+     {&EngineConstants::request, 0, 100e-3, 10e-3, "request_us", 1e-6},
+     {&EngineConstants::host, 0, 20e-3, 500e-6, "host_us", 1e-6},
+     {&EngineConstants::stream, 0, 1e-3, 30e-6, "stream_us", 1e-6},
+     {&EngineConstants::meeting, 0, 16, 2, "meeting", 1},
+     {&EngineConstants::in_step, 0, 1, 0.2, "in_step", 1}}};
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -64,130 +71,190 @@ EngineConstants rounded(EngineConstants constants) {
 }
 
 // Rows alone leave constants undecided that trade against each other (overlap against bandwidth, attention against request time), and
-// the search would run them into their bounds. A pull to the usual values, weak beside the loss of some 0.05, decides them. Chosen on
-// sources left out: without it the 90th percentile of their decode_loaded errors is 700 %, with it 93 %.
-constexpr double kPull = 0.001;
+// the search would run them into their bounds. A pull to the parent's values decides them: that much loss for a step of one on the
+// logistic scale. Few rows of an engine move its constants little, many decide them.
+constexpr double kPull = 0.02;
+// Rows of one source and regime that count as independent evidence; more of them share that weight.
+constexpr double kIndependent = 10;
 
-double huber(double residual) {
-  constexpr double kLinearFrom = 0.3;
-  const double size = std::abs(residual);
-  return size <= kLinearFrom ? size * size / 2 : kLinearFrom * (size - kLinearFrom / 2);
-}
+constexpr double kLinearFrom = 0.3;  // of Huber's loss
 
-std::vector<double> regime_weights(const std::vector<RowWork>& works) {
+// Releases of an engine differ by up to a factor of two: beside rows that name theirs, one that does not tells little.
+constexpr double kWithoutRelease = 0.1;
+
+std::vector<double> row_weights(const std::vector<RowWork>& works) {
   std::map<std::pair<Regime, std::string_view>, double> rows;
-  std::map<Regime, std::set<std::string_view>> sources;
+  std::set<const Engine*> with_release;
   for (const RowWork& w : works) {
     rows[{w.regime, w.row->source}] += 1;
-    sources[w.regime].insert(w.row->source);
+    if (!w.row->engine_version.empty()) with_release.insert(w.engine);
   }
   std::vector<double> weights;
   for (const RowWork& w : works) {
-    weights.push_back(
-        1 / (rows[{w.regime, w.row->source}] * static_cast<double>(sources[w.regime].size() * sources.size())));
+    const double like = rows[{w.regime, w.row->source}];
+    const bool vague = w.row->engine_version.empty() && with_release.count(w.engine) > 0;
+    weights.push_back((vague ? kWithoutRelease : 1) * std::min(like, kIndependent) / like);
   }
   return weights;
 }
 
-double loss(const std::vector<RowWork>& works, const std::vector<double>& weights, const EngineConstants& constants) {
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+
+// Residuals of the rows, then of the pull, each times the root of its weight.
+Vector residuals_at(const std::vector<RowWork>& works, const std::vector<double>& weights, const Point& point,
+                    const Point& prior) {
+  const EngineConstants constants = constants_at(point);
+  const auto rows = static_cast<Eigen::Index>(works.size());
+  Vector r(rows + static_cast<Eigen::Index>(kConstants));
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    r(i) = std::sqrt(weights[k]) * std::log(predicted_value(works[k], constants) / works[k].row->value);
+  }
+  for (std::size_t i = 0; i < kConstants; ++i)
+    r(rows + static_cast<Eigen::Index>(i)) = std::sqrt(kPull) * (point[i] - prior[i]);
+  return r;
+}
+
+// Huber's loss by reweighting: a residual beyond the linear point counts as its root.
+Vector huber_roots(const Vector& r, const std::vector<double>& weights) {
+  Vector root = Vector::Ones(r.size());
+  for (Eigen::Index i = 0; i < static_cast<Eigen::Index>(weights.size()); ++i) {
+    const double size = std::abs(r(i)) / std::sqrt(weights[static_cast<std::size_t>(i)]);
+    if (size > kLinearFrom) root(i) = std::sqrt(kLinearFrom / size);
+  }
+  return root;
+}
+
+double huber_loss(const Vector& r, const std::vector<double>& weights) {
   double sum = 0;
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    sum += weights[i] * huber(std::log(predicted_value(works[i], constants) / works[i].row->value));
+  for (Eigen::Index i = 0; i < r.size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const double weight = k < weights.size() ? weights[k] : 1;
+    const double size = std::abs(r(i)) / std::sqrt(weight);
+    const bool linear = k < weights.size() && size > kLinearFrom;
+    sum += weight * (linear ? kLinearFrom * (size - kLinearFrom / 2) : size * size / 2);
   }
   return sum;
 }
 
-// Nelder and Mead, The Computer Journal 7 (1965), 308-313.
-Point minimise(const std::function<double(const Point&)>& f, const Point& start, double size, int evaluations) {
-  std::vector<std::pair<double, Point>> simplex;
-  simplex.emplace_back(f(start), start);
-  for (std::size_t i = 0; i < kConstants; ++i) {
-    Point p = start;
-    p[i] += size;
-    simplex.emplace_back(f(p), p);
-  }
-  const auto lower = [](const auto& a, const auto& b) { return a.first < b.first; };
-  const auto along = [&](const Point& centre, const Point& from, double t) {
-    Point p{};
-    for (std::size_t i = 0; i < kConstants; ++i) p[i] = centre[i] + t * (from[i] - centre[i]);
-    return p;
-  };
-  for (int used = 0; used < evaluations;) {
-    std::stable_sort(simplex.begin(), simplex.end(), lower);
-    Point centre{};
+// Levenberg (1944) and Marquardt (1963) on the reweighted residuals.
+Point minimise(const std::vector<RowWork>& works, const std::vector<double>& weights, Point point, const Point& prior) {
+  constexpr int kSteps = 30;
+  constexpr double kDifference = 1e-4;
+  double damping = 1e-2;
+  Vector r = residuals_at(works, weights, point, prior);
+  double loss = huber_loss(r, weights);
+  for (int step = 0; step < kSteps && damping < 1e8; ++step) {
+    Matrix slope(r.size(), static_cast<Eigen::Index>(kConstants));
     for (std::size_t j = 0; j < kConstants; ++j) {
-      for (std::size_t i = 0; i < kConstants; ++i) centre[i] += simplex[j].second[i] / static_cast<double>(kConstants);
+      Point p = point;
+      p[j] += kDifference;
+      slope.col(static_cast<Eigen::Index>(j)) = (residuals_at(works, weights, p, prior) - r) / kDifference;
     }
-    auto& worst = simplex.back();
-    const auto attempt = [&](double t) {
-      const Point p = along(centre, worst.second, t);
-      ++used;
-      return std::pair(f(p), p);
-    };
-    const auto reflected = attempt(-1);
-    if (reflected.first < simplex.front().first) {
-      const auto expanded = attempt(-2);
-      worst = expanded.first < reflected.first ? expanded : reflected;
-    } else if (reflected.first < simplex[kConstants - 1].first) {
-      worst = reflected;
-    } else {
-      const auto contracted = attempt(reflected.first < worst.first ? -0.5 : 0.5);
-      if (contracted.first < std::min(worst.first, reflected.first)) {
-        worst = contracted;
-      } else {
-        for (std::size_t j = 1; j < simplex.size(); ++j) {
-          simplex[j].second = along(simplex.front().second, simplex[j].second, 0.5);
-          simplex[j].first = f(simplex[j].second);
-          ++used;
-        }
-      }
+    const Vector root = huber_roots(r, weights);
+    const Matrix scaled = root.asDiagonal() * slope;
+    const Matrix normal = scaled.transpose() * scaled;
+    const Vector down = scaled.transpose() * (root.asDiagonal() * r);
+    bool better = false;
+    while (!better && damping < 1e8) {
+      Matrix damped = normal;
+      damped.diagonal().array() += damping;
+      const Vector move = damped.ldlt().solve(down);
+      Point p = point;
+      for (std::size_t j = 0; j < kConstants; ++j)
+        p[j] = std::clamp(p[j] - move(static_cast<Eigen::Index>(j)), -12.0, 12.0);
+      const Vector next = residuals_at(works, weights, p, prior);
+      const double after = huber_loss(next, weights);
+      better = after < loss;
+      damping = better ? damping / 4 : damping * 4;
+      if (!better) continue;
+      const bool done = loss - after < 1e-7 * loss;
+      point = p;
+      r = next;
+      loss = after;
+      if (done) return point;
     }
   }
-  return std::min_element(simplex.begin(), simplex.end(), lower)->second;
+  return point;
 }
 
-std::set<std::string_view> sources_of(const std::vector<RowWork>& works) {
+bool is_enough(std::span<const Prediction> predictions) {
   std::set<std::string_view> sources;
-  for (const RowWork& w : works) sources.insert(w.row->source);
-  return sources;
+  for (const Prediction& p : predictions) sources.insert(p.source);
+  return sources.size() >= 2 && static_cast<std::int64_t>(predictions.size()) >= kLeastRows;
 }
 
-std::int64_t devices_of(const std::vector<RowWork>& works) {
-  std::set<std::string_view> devices;
-  for (const RowWork& w : works) devices.insert(w.row->accelerator);
-  return static_cast<std::int64_t>(devices.size());
-}
+constexpr std::array<Regime, 5> kRegimes = {Regime::prefill, Regime::decode, Regime::prefill_loaded,
+                                            Regime::decode_loaded, Regime::throughput};
 
-bool is_enough(const std::vector<RowWork>& works) {
-  const bool varied = sources_of(works).size() >= 2 || devices_of(works) >= kManyDevices;
-  return varied && static_cast<std::int64_t>(works.size()) >= kLeastRows;
-}
+// CPUs have one source: intervals rest on devices that are left out, and are so much wider on the logarithmic scale for the next source.
+constexpr double kOneSource = 1.25;
 
-std::vector<RowWork> of_regime(const std::vector<RowWork>& works, Regime regime) {
-  std::vector<RowWork> chosen;
-  std::copy_if(works.begin(), works.end(), std::back_inserter(chosen),
-               [&](const RowWork& w) { return w.regime == regime; });
-  return chosen;
-}
-
-/// @param works  what `own` predicts
-std::vector<CalibratedInterval> intervals_of(const std::vector<RowWork>& works, std::span<const Prediction> own,
-                                             std::span<const Prediction> all) {
+/// @param own  how rows of this engine are predicted by the other sources
+/// @param all  the same of all engines
+std::vector<CalibratedInterval> intervals_of(std::span<const Prediction> own, std::span<const Prediction> all,
+                                             bool on_cpu) {
   std::vector<CalibratedInterval> intervals;
-  for (const Regime regime :
-       {Regime::prefill, Regime::decode, Regime::prefill_loaded, Regime::decode_loaded, Regime::throughput}) {
+  for (const Regime regime : kRegimes) {
     CalibratedInterval interval;
     interval.regime = regime;
-    interval.pooled = !is_enough(of_regime(works, regime));
+    interval.pooled = !on_cpu && !is_enough(gpuplan::of_regime(own, regime));
     const auto rows = gpuplan::of_regime(interval.pooled ? all : own, regime);
     if (rows.empty()) continue;
     interval.factors = residual_interval(rows);
+    if (on_cpu) {
+      interval.factors.low = std::pow(interval.factors.low, kOneSource);
+      interval.factors.high = std::pow(interval.factors.high, kOneSource);
+    }
     const ErrorSummary used = summarize(rows);
     interval.rows = used.rows;
     interval.sources = used.sources;
     intervals.push_back(interval);
   }
   return intervals;
+}
+
+// The constants of each engine, in the catalogue's order: its own rows move it away from the engine it is like, and that one from all.
+class EngineFits {
+ public:
+  EngineFits(const Catalog& catalog, RowReader& reader, const std::vector<RowWork>& works, const EngineConstants& start)
+      : catalog_(catalog), reader_(reader), works_(works), fitted_(catalog.engines().size()) {
+    // CPUs run kernels of their own.
+    std::vector<RowWork> all;
+    std::copy_if(works.begin(), works.end(), std::back_inserter(all), [](const RowWork& w) { return !w.on_cpu; });
+    pooled_ = fit_constants(reader, all, start);
+    for (std::size_t i = 0; i < fitted_.size(); ++i) fit(i);
+  }
+  [[nodiscard]] const EngineConstants& pooled() const { return pooled_; }
+  [[nodiscard]] const EngineConstants& of(const Engine& engine) const {
+    return *fitted_[static_cast<std::size_t>(&engine - catalog_.engines().data())];
+  }
+
+ private:
+  const EngineConstants& fit(std::size_t i) {
+    if (fitted_[i]) return *fitted_[i];
+    fitted_[i] = pooled_;  // an end to engines that are like each other
+    const Engine& engine = catalog_.engines()[i];
+    const Engine* like = engine.like.empty() ? nullptr : catalog_.find_engine(engine.like);
+    const EngineConstants parent = like ? fit(static_cast<std::size_t>(like - catalog_.engines().data())) : pooled_;
+    std::vector<RowWork> own;
+    std::copy_if(works_.begin(), works_.end(), std::back_inserter(own),
+                 [&](const RowWork& w) { return w.engine == &engine; });
+    fitted_[i] = own.empty() ? parent : fit_constants(reader_, own, parent);
+    return *fitted_[i];
+  }
+
+  const Catalog& catalog_;
+  RowReader& reader_;
+  const std::vector<RowWork>& works_;
+  EngineConstants pooled_;
+  std::vector<std::optional<EngineConstants>> fitted_;
+};
+
+// As validation will do it: the requests in flight by the constants that are written.
+Prediction predict_by(RowReader& reader, const RowWork& work, const EngineConstants& constants) {
+  return predict(std::get<RowWork>(reader.work_of(*work.row, &constants)), constants);
 }
 
 }  // namespace
@@ -200,67 +267,94 @@ EngineConstants usual_constants() {
 
 EngineConstants fit_constants(RowReader& reader, std::vector<RowWork>& works, const EngineConstants& usual) {
   constexpr int kRounds = 3;
-  constexpr int kEvaluations = 500;
   Point point{};
   for (std::size_t i = 0; i < kConstants; ++i) point[i] = outside(kBounds[i], usual.*(kBounds[i].member));
   const Point prior = point;
-  const std::vector<double> weights = regime_weights(works);
+  const std::vector<double> weights = row_weights(works);
   for (int round = 0; round < kRounds; ++round) {
     const EngineConstants now = constants_at(point);
+    bool settled = true;
     for (RowWork& w : works) {
-      if (w.row->mode == MeasuredMode::open_loop) w = std::get<RowWork>(reader.work_of(*w.row, &now));
+      if (w.row->mode != MeasuredMode::open_loop) continue;
+      w = std::get<RowWork>(reader.work_of(*w.row, &now));
+      settled = false;
     }
-    const auto f = [&](const Point& p) {
-      double distance = 0;
-      for (std::size_t i = 0; i < kConstants; ++i) distance += (p[i] - prior[i]) * (p[i] - prior[i]);
-      return loss(works, weights, constants_at(p)) + kPull * distance;
-    };
-    point = minimise(f, point, round == 0 ? 1.0 : 0.5, kEvaluations);
-    point = minimise(f, point, 0.3, kEvaluations);
+    point = minimise(works, weights, point, prior);
+    if (settled) break;
   }
   return rounded(constants_at(point));
+}
+
+std::vector<Prediction> predict_left_out(const Catalog& catalog, RowReader& reader, const std::vector<RowWork>& works,
+                                         const EngineConstants& start, const GroupOf& group_of) {
+  std::set<std::string> groups;
+  for (const RowWork& w : works) groups.insert(group_of(*w.row));
+  std::vector<Prediction> predictions;
+  for (const std::string& group : groups) {
+    std::vector<RowWork> others;
+    for (const RowWork& w : works) {
+      if (group_of(*w.row) != group) others.push_back(w);
+    }
+    if (others.empty()) continue;
+    const EngineFits fits(catalog, reader, others, start);
+    for (const RowWork& w : works) {
+      if (group_of(*w.row) == group) predictions.push_back(predict_by(reader, w, fits.of(*w.engine)));
+    }
+  }
+  return predictions;
+}
+
+std::vector<RowWork> works_of(RowReader& reader, std::span<const MeasuredRow> rows, std::vector<Skipped>& skipped) {
+  std::vector<RowWork> works;
+  for (const MeasuredRow& row : rows) {
+    const EngineConstants start = usual_constants();
+    auto work = reader.work_of(row, &start);
+    if (auto* none = std::get_if<Skipped>(&work)) {
+      skipped.push_back(std::move(*none));
+    } else {
+      works.push_back(std::move(std::get<RowWork>(work)));
+    }
+  }
+  return works;
 }
 
 Calibration calibrate(const Catalog& catalog, std::span<const MeasuredRow> rows) {
   const Ceilings ceilings(catalog);
   RowReader reader(catalog, ceilings);
   Calibration calibration;
-  std::vector<RowWork> all;
-  for (const MeasuredRow& row : rows) {
-    const EngineConstants start{};
-    auto work = reader.work_of(row, &start);
-    if (auto* skipped = std::get_if<Skipped>(&work)) {
-      calibration.skipped.push_back(std::move(*skipped));
-    } else {
-      all.push_back(std::move(std::get<RowWork>(work)));
-    }
-  }
+  const std::vector<RowWork> all = works_of(reader, rows, calibration.skipped);
   if (all.empty()) return calibration;
-  std::vector<RowWork> pooled_works = all;
-  const EngineConstants pooled = fit_constants(reader, pooled_works, usual_constants());
-  std::vector<std::vector<Prediction>> own;
-  std::vector<std::vector<RowWork>> works_of;
+  const EngineFits fits(catalog, reader, all, usual_constants());
+  calibration.pooled = fits.pooled();
+  std::map<std::string_view, const RowWork*> work_of;
+  for (const RowWork& w : all) {
+    calibration.predictions.push_back(predict_by(reader, w, fits.of(*w.engine)));
+    work_of[w.row->id] = &w;
+  }
+  calibration.left_out = predict_left_out(catalog, reader, all, fits.pooled(), [&](const MeasuredRow& row) {
+    return work_of.at(row.id)->on_cpu ? "cpu " + row.accelerator : row.source;
+  });
+  std::vector<Prediction> on_gpus;
+  std::copy_if(calibration.left_out.begin(), calibration.left_out.end(), std::back_inserter(on_gpus),
+               [&](const Prediction& p) { return !work_of.at(p.id)->on_cpu; });
   for (const Engine& engine : catalog.engines()) {
-    std::vector<RowWork> works;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(works),
-                 [&](const RowWork& w) { return w.engine == &engine; });
     CalibratedEngine fitted;
     fitted.name = engine.name;
-    fitted.rows = static_cast<std::int64_t>(works.size());
-    fitted.sources = static_cast<std::int64_t>(sources_of(works).size());
-    fitted.pooled = !is_enough(works);
-    fitted.constants = fitted.pooled ? pooled : fit_constants(reader, works, pooled);
-    std::vector<Prediction>& predictions = own.emplace_back();
-    for (const RowWork& w : works) {
-      // As validation will do it: the requests in flight by the constants that are written.
-      predictions.push_back(predict(std::get<RowWork>(reader.work_of(*w.row, &fitted.constants)), fitted.constants));
+    fitted.constants = fits.of(engine);
+    std::set<std::string_view> sources;
+    std::vector<Prediction> own;
+    bool on_cpu = false;
+    for (const Prediction& p : calibration.left_out) {
+      if (work_of.at(p.id)->engine != &engine) continue;
+      on_cpu = work_of.at(p.id)->on_cpu;
+      own.push_back(p);
+      sources.insert(p.source);
     }
-    calibration.predictions.insert(calibration.predictions.end(), predictions.begin(), predictions.end());
+    fitted.rows = static_cast<std::int64_t>(own.size());
+    fitted.sources = static_cast<std::int64_t>(sources.size());
+    fitted.pooled = own.empty();
+    fitted.intervals = intervals_of(own, on_gpus, on_cpu);
     calibration.engines.push_back(std::move(fitted));
-    works_of.push_back(std::move(works));
-  }
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    calibration.engines[i].intervals = intervals_of(works_of[i], own[i], calibration.predictions);
   }
   return calibration;
 }

@@ -34,7 +34,9 @@ constexpr MetricRow kMetrics[] = {{Metric::ttft_s, "ttft_s", false},
                                   {Metric::decode_tokens_per_s, "decode_tokens_per_s", true},
                                   {Metric::output_tokens_per_s, "output_tokens_per_s", true},
                                   {Metric::output_tokens_per_s_per_device, "output_tokens_per_s_per_device", true},
-                                  {Metric::total_tokens_per_s, "total_tokens_per_s", true}};
+                                  {Metric::total_tokens_per_s, "total_tokens_per_s", true},
+                                  {Metric::requests_per_s, "requests_per_s", true},
+                                  {Metric::batch_latency_s, "batch_latency_s", false}};
 
 Parsed<MeasuredMode> parse_mode(std::string_view text) {
   for (const auto& [mode, name] : kModes) {
@@ -76,6 +78,8 @@ MeasuredRow read_row(TableRow& in) {
   row.concurrency = in.number("concurrency", parse_positive);
   row.request_rate = in.number("request_rate", parse_positive);
   row.memory_fraction = in.number("memory_fraction", parse_positive);
+  row.bits = in.number("weights_bits", parse_positive);
+  row.cached = in.number("cached_tokens", parse_count_or_zero).value_or(0);
   row.value =
       row.metric == Metric::other ? in.required("value", parse_non_negative) : in.required("value", parse_positive);
   return row;

@@ -16,15 +16,17 @@ namespace gpuplan {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWeightMetrics = {"file_bytes", "weights_bytes", "weights_bytes_per_device"};
-constexpr std::array<std::string_view, 9> kTimeMetrics = {"ttft_s",
-                                                          "tpot_s",
-                                                          "itl_s",
-                                                          "e2e_s",
-                                                          "prefill_tokens_per_s",
-                                                          "decode_tokens_per_s",
-                                                          "output_tokens_per_s",
-                                                          "output_tokens_per_s_per_device",
-                                                          "total_tokens_per_s"};
+constexpr std::array<std::string_view, 11> kTimeMetrics = {"ttft_s",
+                                                           "tpot_s",
+                                                           "itl_s",
+                                                           "e2e_s",
+                                                           "prefill_tokens_per_s",
+                                                           "decode_tokens_per_s",
+                                                           "output_tokens_per_s",
+                                                           "output_tokens_per_s_per_device",
+                                                           "total_tokens_per_s",
+                                                           "requests_per_s",
+                                                           "batch_latency_s"};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, std::string_view word) {
@@ -125,7 +127,10 @@ void predict_text_time(const Catalog& catalog, const CsvTable& table, std::strin
       continue;
     }
     const auto& known = std::get<RowWork>(work);
-    rows[i].predicted = predicted_value(known, constants_of(*known.engine));
+    const Interval<double> value = predicted_interval(known);
+    rows[i].predicted = value.value;
+    rows[i].low = value.low;
+    rows[i].high = value.high;
     rows[i].how = known.engine->name;
   }
 }

@@ -23,8 +23,9 @@ constexpr std::pair<std::string_view, std::string ValidatedRow::*> kTexts[] = {
     {"mode", &ValidatedRow::mode},     {"model", &ValidatedRow::model},
     {"metric", &ValidatedRow::metric}, {"accelerator", &ValidatedRow::accelerator}};
 
-constexpr std::array<std::string_view, 7> kGroupKeys = {"metric", "mode",  "engine",     "source",
-                                                        "task",   "model", "accelerator"};
+// `gpu` is the flags' word for the accelerator.
+constexpr std::array<std::string_view, 8> kGroupKeys = {"metric", "mode",  "engine",      "source",
+                                                        "task",   "model", "accelerator", "gpu"};
 
 bool is_training(const CsvTable& table) { return table.column("micro_batch") && table.column("zero"); }
 
@@ -55,6 +56,8 @@ RowSummary summary_of(const std::vector<const ValidatedRow*>& rows) {
   s.sources = static_cast<std::int64_t>(of_source.size());
   std::vector<Weighted> errors;
   std::vector<Weighted> ratios;
+  double covered = 0;
+  double with_interval = 0;
   for (const ValidatedRow* row : rows) {
     const double weight = 1 / of_source.at(row->source);
     errors.push_back({row->abs_error(), weight});
@@ -62,8 +65,13 @@ RowSummary summary_of(const std::vector<const ValidatedRow*>& rows) {
     s.worst_abs_error = std::max(s.worst_abs_error, row->abs_error());
     if (!row->predicted) continue;
     ++s.predicted;
+    if (row->low && row->high) {
+      with_interval += weight;
+      if (*row->low <= row->measured && row->measured <= *row->high) covered += weight;
+    }
     if (row->measured > 0) ratios.push_back({*row->predicted / row->measured, weight});
   }
+  if (with_interval > 0) s.coverage_80 = covered / with_interval;
   s.median_abs_error = weighted_quantile(errors, 0.5);
   s.p90_abs_error = weighted_quantile(std::move(errors), 0.9);
   if (!ratios.empty()) s.bias = weighted_quantile(std::move(ratios), 0.5);
@@ -116,6 +124,7 @@ Validation validate_table(const Catalog& catalog, const CsvTable& table, std::st
 std::span<const std::string_view> group_keys() { return kGroupKeys; }
 
 std::optional<std::string> group_value(const ValidatedRow& row, std::string_view key) {
+  if (key == "gpu") key = "accelerator";
   if (std::find(kGroupKeys.begin(), kGroupKeys.end(), key) == kGroupKeys.end()) return std::nullopt;
   for (const auto& [name, member] : kTexts) {
     if (name == key) return row.*member;

@@ -142,4 +142,50 @@ TEST_CASE("man page: the file is what the program writes", "[cli]") {
   CHECK(contents(GPUPLAN_SOURCE_DIR "/man/gpuplan.1") == man_page());
 }
 
+TEST_CASE("flags: VAT is left out, the provider's, or a rate for all", "[cli]") {
+  Options options;
+  const Flag& vat = *find_flag("vat");
+  CHECK_FALSE(vat.apply(options, "include"));
+  CHECK(options.vat.adds);
+  CHECK_FALSE(options.vat.percent.has_value());
+  for (const std::string_view text : {"22", "22%"}) {
+    CHECK_FALSE(vat.apply(options, text));
+    CHECK(options.vat.percent.value() == Approx(22));
+  }
+  CHECK_FALSE(vat.apply(options, "exclude"));
+  CHECK_FALSE(options.vat.adds);
+  for (const std::string_view text : {"", "-1", "101", "1e308", "nan", "includ", "%"}) {
+    CAPTURE(text);
+    CHECK(vat.apply(options, text).has_value());
+  }
+}
+
+TEST_CASE("flags: a rate is units for one dollar, with its day or without", "[cli]") {
+  Options options;
+  const Flag& rate = *find_flag("rate");
+  CHECK_FALSE(rate.apply(options, "RUB=84.34@2026-09-26"));
+  CHECK_FALSE(rate.apply(options, "eur=0.9"));
+  REQUIRE(options.rates.size() == 2);
+  CHECK(options.rates[0].per_usd == Approx(84.34));
+  CHECK(to_string(options.rates[0].day.value()) == "2026-09-26");
+  CHECK(options.rates[1].currency == "EUR");
+  CHECK_FALSE(options.rates[1].day.has_value());
+  for (const std::string_view text : {"", "RUB", "RUB=", "RUB=0", "RUB=-1", "RUB=1e308", "RUB=nan", "RUBL=80", "R B=1",
+                                      "RUB=80@", "RUB=80@someday", "USD=1", "=80"}) {
+    CAPTURE(text);
+    CHECK(rate.apply(options, text).has_value());
+  }
+}
+
+TEST_CASE("flags: a framework with a release is what must run, without one what trains", "[cli]") {
+  Options options;
+  const Flag& framework = *find_flag("framework");
+  CHECK_FALSE(framework.apply(options, "pytorch==2.6"));
+  CHECK(options.software == "pytorch==2.6");
+  CHECK(options.framework.is_default);
+  CHECK(options.said_of_training.empty());
+  CHECK_FALSE(framework.apply(options, "deepspeed"));
+  CHECK(options.framework.value == "deepspeed");
+}
+
 }  // namespace gpuplan::cli

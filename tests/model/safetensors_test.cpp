@@ -184,7 +184,7 @@ TEST_CASE("safetensors: a file that is not there or is a folder is said so", "[m
   CHECK(has(refusal([&] { (void)read_safetensors_header(parent); }), "input.unreadable: is a folder"));
 }
 
-TEST_CASE("safetensors index: the tensors of all shards in the index's order", "[model]") {
+TEST_CASE("safetensors index: the tensors of all shards, as the index names them", "[model]") {
   const Folder folder;
   (void)folder.write("m-1.safetensors",
                      safetensors_file(header_of({entry("a", "F32", "2", 0, 8), entry("x", "U8", "1", 8, 9)}), 9));
@@ -200,6 +200,62 @@ TEST_CASE("safetensors index: the tensors of all shards in the index's order", "
   CHECK(got.shards == 2);
   CHECK(got.stated_size == 18);
   CHECK(got.agrees());
+}
+
+TEST_CASE("safetensors index: names are compared across shards, whatever their order", "[model]") {
+  const Folder folder;
+  const auto write = [&](const std::string& name, const std::vector<std::string>& names) {
+    std::vector<std::string> entries;
+    for (std::size_t i = 0; i < names.size(); ++i) entries.push_back(entry(names[i], "U8", "1", i, i + 1));
+    (void)folder.write(name, safetensors_file(header_of(entries), names.size()));
+  };
+  const auto index = [&](const std::string& map) { return folder.write("i.json", "{\"weight_map\":{" + map + "}}"); };
+  write("1.safetensors", {"c", "a", "b"});
+  write("2.safetensors", {"a", "d", "d"});
+  const std::string mixed = index(R"("a":"1.safetensors","b":"1.safetensors","c":"1.safetensors")");
+  const StoredTensors got = read_safetensors_index(mixed).stored;
+  REQUIRE(got.tensors.size() == 3);
+  CHECK(got.tensors[0].name == "a");
+  CHECK(got.tensors[2].name == "c");
+  const std::string twice = index(R"("a":"1.safetensors","b":"1.safetensors","a":"2.safetensors")");
+  CHECK(has(refusal([&] { (void)read_safetensors_index(twice); }), "key 'weight_map: a' is there twice"));
+  const std::string inside = index(R"("a":"2.safetensors","d":"2.safetensors")");
+  CHECK(has(refusal([&] { (void)read_safetensors_index(inside); }), "input.duplicate_key: key 'd' is there twice"));
+}
+
+TEST_CASE("safetensors: of many names in any order each is there once", "[model]") {
+  // 2,000 names that neither ascend nor are few, with a table that grows on the way; then the first one again.
+  std::vector<std::string> entries;
+  for (std::uint64_t i = 0; i < 2000; ++i)
+    entries.push_back(entry("w" + std::to_string(i * 7919 % 2000), "U8", "1", i, i + 1));
+  CHECK(read(safetensors_file(header_of(entries), 2000)).tensors.size() == 2000);
+  entries.push_back(entry("w0", "U8", "1", 2000, 2001));
+  CHECK(has(refused(header_of(entries), 2001), "key 'w0' is there twice"));
+  entries.back() = entry("w2000", "U8", "1", 2000, 2001);
+  CHECK(read(safetensors_file(header_of(entries), 2001)).tensors.size() == 2001);
+}
+
+TEST_CASE("safetensors index: counted are as many bytes as listed", "[model]") {
+  const Folder folder;
+  (void)folder.write("1.safetensors",
+                     safetensors_file(header_of({entry("a", "F32", "2", 0, 8), entry("b", "BF16", "3", 8, 14),
+                                                 entry("c", "F32", "1", 14, 18)}),
+                                      18));
+  const std::string index =
+      folder.write("i.json", R"({"weight_map":{"a":"1.safetensors","b":"1.safetensors","c":"1.safetensors"}})");
+  const auto files = open_folder(index.substr(0, index.rfind('/')));
+  const StoredTensors counted = read_safetensors_index(*files, "i.json", TensorListing::counted).stored;
+  CHECK(counted.tensors.empty());
+  CHECK(counted.total_size() == 18);
+  for (const StoredTensors& stored : {counted, read_safetensors_index(*files, "i.json").stored}) {
+    const std::vector<StoredFormat> formats = stored.by_format();
+    REQUIRE(formats.size() == 2);
+    CHECK(formats[0].format == "BF16");
+    CHECK(formats[0].elements == 3);
+    CHECK(formats[1].tensors == 2);
+    CHECK(formats[1].elements == 3);
+    CHECK(formats[1].size == 12);
+  }
 }
 
 TEST_CASE("safetensors index: a total_size that is not true is seen", "[model]") {
@@ -287,8 +343,11 @@ TEST_CASE("safetensors: files from the wild", "[model]") {
   for (const char* name : {"mistralai--Devstral-Small-2507", "mustafaaljadery--llama3v", "tiiuae--falcon-180B-chat"}) {
     CAPTURE(name);
     const std::string path = real_file("safetensors/" + std::string(name) + ".index.json");
-    const WeightMap index = parse_weight_map(read_text_file(path), path, true);
-    CHECK(index.tensors.size() > 100);
+    const std::string text = read_text_file(path);
+    const WeightMap index = parse_weight_map(text, path, true);
+    std::size_t tensors = 0;
+    for (const WeightMap::Shard& shard : index.shards) tensors += shard.tensors.size();
+    CHECK(tensors > 100);
     CHECK(index.total_size.value_or(0) > 1'000'000'000);
     CHECK(has(refusal([&] { (void)read_safetensors_index(path); }), "input.missing_shard"));  // only indexes are there
   }

@@ -108,10 +108,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if settings.get("token") and self.headers.get("Authorization") != "Bearer " + settings["token"]:
             return self.fault(401)
         parts = [urllib.parse.unquote(p) for p in path.strip("/").split("/")]
-        if parts[:2] == ["api", "models"] and len(parts) == 6:
-            return self.listing("/".join(parts[2:4]), parts[5])
-        if len(parts) >= 5 and parts[2] == "resolve":
-            return self.resolve("/".join(parts[:2]), parts[3], "/".join(parts[4:]))
+        if parts[:2] == ["api", "models"] and len(parts) in (5, 6) and parts[-2] == "revision":
+            return self.listing("/".join(parts[2:-2]), parts[-1])
+        for words in (1, 2):  # a name alone, as the oldest models have it, or org/name
+            if len(parts) >= words + 3 and parts[words] == "resolve":
+                return self.resolve("/".join(parts[:words]), parts[words + 1], "/".join(parts[words + 2:]))
         return self.send(404, b"no such page")
 
     def listing(self, repository, revision):

@@ -314,6 +314,8 @@ TEST_CASE("serving: an engine that finishes prompts first makes requests wait an
   const ServedModel model = served("llama-3.1-8b");
   Engine mixed = engine();
   mixed.prefill_first = false;
+  mixed.in_step = {};
+  mixed.meeting = {};
   Engine first = mixed;
   first.prefill_first = true;
   const auto time = [&](const Engine& e, double load) {

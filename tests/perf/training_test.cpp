@@ -217,8 +217,8 @@ void check_same(const LayoutSearch& fast, const LayoutSearch& slow) {
     CHECK(fast.best[i].step_seconds == Approx(slow.best[i].step_seconds).epsilon(1e-9));
     CHECK(std::tuple(a.tp, a.pp, a.vpp, a.dp, a.cp, a.ep, a.micro_batch, a.grad_accum) ==
           std::tuple(b.tp, b.pp, b.vpp, b.dp, b.cp, b.ep, b.micro_batch, b.grad_accum));
-    CHECK(std::tuple(a.recompute, a.sharding, a.offload, a.sequence_parallel) ==
-          std::tuple(b.recompute, b.sharding, b.offload, b.sequence_parallel));
+    CHECK(std::tuple(a.recompute, a.sharding, a.offload, a.sequence_parallel, a.activation_offload) ==
+          std::tuple(b.recompute, b.sharding, b.offload, b.sequence_parallel, b.activation_offload));
   }
   CHECK(fast.evaluated == slow.evaluated);
   CHECK(fast.checked <= slow.evaluated);
@@ -237,6 +237,7 @@ TEST_CASE("layout search: finds what brute force finds, dense and with experts",
     space.devices = 16;
     space.global_batch = 64;
     space.offload = {TrainingOffload::none, TrainingOffload::all};
+    space.activation_offload = {false, true};
     space.micro_batch = {1, 4};
     space.vpp = {1, 2};
     space.pp = {1, 2, 4};

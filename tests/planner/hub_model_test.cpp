@@ -93,6 +93,27 @@ TEST_CASE("hub model: a sharded repository is its configuration and its headers"
   CHECK(weights_of(served) / bytes(1) == Approx(2 * kSharded));
 }
 
+TEST_CASE("hub model: a name without an organisation is asked for with its prefix", "[planner][hub]") {
+  Hub hub;
+  write_sharded(hub, "served/oldest/");
+  hub.write("served/gpt2/config.json", kTinyConfig);  // there is a preset of this name
+  hub.serve();
+  const ResolvedModel model = hub.resolve("hub:oldest");
+  CHECK(model.identity.source == "hub:oldest");
+  CHECK(model.files.parameters == kSharded);
+  CHECK(hub.resolve("hub:oldest@main").files.parameters == kSharded);
+  CHECK(hub.resolve("gpt2").preset != nullptr);
+  const ResolvedModel theirs = hub.resolve("hub:gpt2");
+  CHECK(theirs.preset == nullptr);
+  CHECK(parameters(theirs.files.config.network) == kTinyParameters);
+  CHECK(hub.problems("hub:").front().id == "input.unknown_name");
+  CHECK(hub.problems("hub:a/b/c").front().id == "input.unknown_name");
+  CHECK(hub.problems("oldest").front().expected.find("hub:name") != std::string::npos);
+
+  hub.server->stop();  // what was kept answers for it
+  CHECK(hub.resolve("hub:oldest").files.parameters == kSharded);
+}
+
 TEST_CASE("hub model: weights that are not there are counted, those that cannot be had are an error",
           "[planner][hub]") {
   Hub hub;

@@ -15,9 +15,16 @@ const Catalog& built_in() {
   return catalog;
 }
 const std::vector<MeasuredRow>& measured() {
-  static const std::string path = std::string(GPUPLAN_SOURCE_DIR) + "/data/measured/inference.csv";
-  static const std::vector<MeasuredRow> rows = read_measured(read_text_file(path), path);
-  return rows;
+  static const std::vector<MeasuredRow> all = [] {
+    std::vector<MeasuredRow> rows;
+    for (const char* name : {"inference.csv", "cpu_slices.csv"}) {
+      const std::string path = std::string(GPUPLAN_SOURCE_DIR) + "/data/measured/" + name;
+      const auto more = read_measured(read_text_file(path), path);
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    return rows;
+  }();
+  return all;
 }
 const ValidationResult& validated() {
   static const ValidationResult result = validate_rows(built_in(), measured());
@@ -55,7 +62,7 @@ std::string reason(const MeasuredRow& row) {
 }  // namespace
 
 TEST_CASE("validation: every shipped row is predicted, finite and positive", "[validation]") {
-  CHECK(measured().size() == 2910);
+  CHECK(measured().size() == 3713 + 1199);
   CHECK(validated().skipped.empty());
   for (const Prediction& p : validated().predictions) {
     CAPTURE(p.id);
@@ -179,6 +186,37 @@ TEST_CASE("validation: rows that cannot be predicted say why", "[validation]") {
   CHECK(reason(row) == "metric.not_modelled");
 }
 
+TEST_CASE("validation: a share of a CPU runs what the engine is on CPUs", "[validation]") {
+  MeasuredRow row = closed_loop(1);
+  row.engine = "llama.cpp";
+  row.accelerator = "EPYC-9654";
+  row.weights = "gguf:Q4_K_M";
+  row.mode = MeasuredMode::single;
+  row.metric = Metric::decode_tokens_per_s;
+  row.variant = "read_gbs=38.9;threads=8;threads_per_core=2;vcpu=16";
+  const auto work = std::get<RowWork>(work_of(row));
+  CHECK(work.engine->name == "llama.cpp-cpu");
+  CHECK(work.on_cpu);
+  // 4.9 GB of weights in Q4_K_M at 38.9 GB/s: 8 tokens/s at best.
+  const double rate = predicted_value(work, constants_of(*work.engine));
+  CHECK(rate > 4);
+  CHECK(rate < 38.9 / 4.6);
+}
+
+TEST_CASE("validation: a static batch is prefilled together and decodes undisturbed", "[validation]") {
+  MeasuredRow row = closed_loop(1);
+  row.mode = MeasuredMode::static_batch;
+  row.batch = 16;
+  row.metric = Metric::itl_s;
+  auto work = std::get<RowWork>(work_of(row));
+  const EngineConstants constants = constants_of(*work.engine);
+  const PhaseSeconds phases = phase_seconds(work.work, constants);
+  CHECK(predicted_value(work, constants) == phases.decode);
+  row.metric = Metric::ttft_s;
+  work = std::get<RowWork>(work_of(row));
+  CHECK(predicted_value(work, constants) == Approx(constants.request + 16 * phases.prompts / work.work.batched));
+}
+
 TEST_CASE("validation: a release is looked up before its engine", "[validation]") {
   MeasuredRow row = closed_loop(8);
   CHECK(std::get<RowWork>(work_of(row)).engine->name == "vllm");
@@ -191,7 +229,9 @@ TEST_CASE("validation: a release is looked up before its engine", "[validation]"
 TEST_CASE("calibration: constants are found again from rows they made", "[validation]") {
   static const Ceilings ceilings(built_in());
   static RowReader reader(built_in(), ceilings);
-  const EngineConstants truth{0.8, 0.6, 0.4, 0.7, 0.1, 4e-6, 40e-6, 20e-3};
+  EngineConstants truth{0.8, 0.6, 0.4, 0.7, 0.1, 4e-6, 40e-6, 20e-3};
+  truth.meeting = 2;
+  truth.in_step = 0.2;
   std::vector<MeasuredRow> rows;
   for (const char* gpu : {"H100-SXM5-80GB", "A100-SXM4-80GB", "L4", "RTX-A6000"}) {
     for (const double load : {1.0, 4.0, 32.0, 128.0}) {

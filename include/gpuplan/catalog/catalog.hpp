@@ -48,6 +48,7 @@ Parsed<Contract> parse_contract(std::string_view text);
 struct CatalogFile {
   std::string path;
   Layer layer = Layer::flag;
+  std::string text;  ///< what it holds, for what is no file; empty: it is read
 };
 
 /// An offer that no file of facts holds: the store of imported prices brings them. Its provider is made when it is not known.

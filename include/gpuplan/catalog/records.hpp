@@ -56,6 +56,8 @@ struct Accelerator {
   Text min_cuda_version;
   Fact<BytesPerSecond> stream_bandwidth;
   Text stream_bandwidth_method;
+  Fact<BytesPerSecond> core_bandwidth;  ///< of a CPU: what one core reads alone
+  Fact<FlopPerSecond> achieved_gemv;    ///< of a CPU: quantized matrix by vector, where matrix instructions do not help
   bool stream_bandwidth_is_lower_bound = false;  ///< not a plain STREAM triad or read: a copy, an application
   Fact<FlopPerSecond> achieved_gemm;
   Fact<FlopPerSecond> achieved_gemm_fp8;
@@ -236,6 +238,13 @@ struct Engine {
   Fact<Seconds> launch;                 ///< per operator
   Fact<Seconds> step;                   ///< host time of a running sequence in a step: scheduler, sampler, text
   Fact<Seconds> request;                ///< per request before its first token
+  Fact<Seconds> host;                   ///< host time of a step, whatever runs: scheduler, inputs, launch of a graph
+  Fact<Seconds> stream;                 ///< host time of a token that is sent to a client: text, one message
+  Fact<double> meeting;  ///< prompts of equal requests that a prompt meets in a closed loop, where there are so many
+  Fact<double> in_step;  ///< share of all others' prompts that come before one's own in a closed loop
+  Fact<std::int64_t>
+      expanded_rows;  ///< products of so many rows and more write quantized weights to memory in 16 bit first
+  Text like;          ///< the engine whose constants are taken where its own rows are few
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
   std::span<const EngineRelease> releases;  ///< newest first

@@ -17,7 +17,19 @@ namespace gpuplan {
 
 inline constexpr double kHoursPerMonth = 730;  ///< 365 * 24 / 12
 
-enum class VatHandling : std::uint8_t { exclude, include };
+/// How prices are compared: without VAT, with each provider's own, or with one rate on every net price.
+struct VatHandling {
+  bool adds = false;
+  std::optional<double> percent;  ///< instead of the provider's own
+
+  static const VatHandling exclude, include;
+  static VatHandling at(double percent) { return {true, percent}; }
+};
+inline const VatHandling VatHandling::exclude{false, std::nullopt};
+inline const VatHandling VatHandling::include{true, std::nullopt};
+
+/// VAT to add over a net price, 0 when none is asked for or the provider's rate is unknown.
+double added_vat_share(VatHandling vat, const Provider& provider);
 
 struct CostInputs {
   const Provider* provider = nullptr;

@@ -32,6 +32,9 @@ struct Operator {
   Flop flops;                ///< of one
   Bytes bytes;               ///< of one: weights + activations + cache
   double kernels = 1;        ///< launches of one
+  double rows = 0;           ///< of a matrix product: its rows, 0 for other operators
+  double columns = 0;        ///< of a matrix product: outputs a row
+  double groups = 1;         ///< products of that shape that run side by side: experts
 };
 
 /// What a step works on.
@@ -46,6 +49,8 @@ struct StepShape {
 struct StepLayout {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;  ///< counts give the whole model; a stage runs 1/pp of the layers
+  std::int64_t attention_replicas =
+      1;  ///< of the group: each holds all heads of tp/replicas ranks and 1/replicas of the sequences
 };
 
 /// Distinct experts that a step of `tokens` touches when each picks `k` of `experts` alike: E·(1 − (1 − k/E)^T).

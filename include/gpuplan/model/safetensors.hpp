@@ -31,9 +31,12 @@ std::span<const SafetensorsDtype> safetensors_dtypes();
 StoredTensors read_safetensors_header(const std::string& path);
 StoredTensors read_safetensors_header(ByteSource& source);
 
+/// Whether tensors are listed one by one or only counted by format, which for a hundred thousand of them takes half of the time.
+enum class TensorListing { listed, counted };
+
 /// A model in several files.
 struct ShardedTensors {
-  StoredTensors stored;                     ///< what the index names, in its order
+  StoredTensors stored;                     ///< what the index names, shard by shard
   std::int64_t shards = 0;                  ///< files
   std::optional<std::int64_t> stated_size;  ///< the index's `total_size`
   /// The index tells the truth. Some in the wild do not: they count tied tensors twice, or were kept when the weights were
@@ -44,7 +47,8 @@ struct ShardedTensors {
 /// `model.safetensors.index.json`: reads the header of every shard it names, which lie beside it. Besides the above
 /// refuses shard names that lead out of the folder, shards that are missing and tensors that are not in their shard.
 ShardedTensors read_safetensors_index(const std::string& path);
-ShardedTensors read_safetensors_index(FileSet& files, std::string_view index);
+ShardedTensors read_safetensors_index(FileSet& files, std::string_view index,
+                                      TensorListing listing = TensorListing::listed);
 
 /// The `total_size` of `pytorch_model.bin.index.json`. The shards are pickles and are not opened.
 std::int64_t read_pytorch_index_size(const std::string& path);

@@ -18,10 +18,21 @@ struct StoredTensor {
   std::int64_t size = 0;            ///< bytes in the file
 };
 
+/// All tensors of a format together.
+struct StoredFormat {
+  std::string format;
+  std::int64_t tensors = 0;
+  std::int64_t elements = 0;
+  std::int64_t size = 0;  ///< bytes
+};
+
 struct StoredTensors {
-  std::string format;  ///< safetensors, gguf
-  std::vector<StoredTensor> tensors;
+  std::string format;                 ///< safetensors, gguf
+  std::vector<StoredTensor> tensors;  ///< those that are listed one by one
+  std::vector<StoredFormat> counted;  ///< others, where the network is known and only their sums matter
   [[nodiscard]] std::int64_t total_size() const;
+  /// Of all, listed or counted, by name of the format.
+  [[nodiscard]] std::vector<StoredFormat> by_format() const;
 };
 
 }  // namespace gpuplan

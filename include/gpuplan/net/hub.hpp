@@ -42,10 +42,14 @@ using Variables = std::function<std::string(const std::string&)>;
 /// with the defaults of the Hub's own libraries. Throws InputError (`input.bad_value`) for an endpoint that is no address.
 HubSettings hub_settings_from(const Variables& variable);
 
-/// Whether a text has the form `org/name` or `org/name@revision`. Nothing is asked; a path may look the same.
+/// In front of a name it says that the Hub's is meant, whatever presets and files are called: `hub:org/name`. The Hub has models
+/// without an organisation, from its first years, which have no other name here: `hub:gpt2`.
+inline constexpr std::string_view kHubPrefix = "hub:";
+
+/// Whether a text has the form `org/name`, `hub:name` or these with `@revision`. Nothing is asked; a path may look like the first.
 bool looks_like_repository(std::string_view text);
 
-/// @param repository  `org/name`, or `org/name@revision` with a branch, a tag or a commit
+/// @param repository  `org/name` or `hub:name`, also with `@revision`: a branch, a tag or a commit
 /// Throws InputError: `input.bad_value` for other text. Nothing is asked yet: `has`, `list`, `text` and `open` ask, and throw
 /// also `net.offline` (nothing kept, and the network is off) and what `HttpClient` does. A repository that does not exist and a
 /// private one get the same answer from the Hub; the message says both.

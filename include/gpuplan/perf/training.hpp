@@ -79,6 +79,7 @@ struct TrainingWork {
   double regathered = 0;          ///< seconds of gathering updated weights
   double update_bytes = 0;        ///< that the optimizer moves on one device
   double offload_bytes = 0;       ///< over the host link, once a step
+  double swapped_bytes = 0;       ///< activations to the host and back, of one micro-batch and all layers
   double offload_bytes_each = 0;  ///< of one micro-batch
   double host_rate = 0;           ///< bytes/s of the host link
   double bandwidth = 0;           ///< ceiling, bytes/s
@@ -92,7 +93,7 @@ struct TrainingWork {
 TrainingWork training_work(const TrainingTimeInputs& in, const Ceilings& ceilings);
 
 /// Seconds of a step by terms: `forward`, `backward`, `recompute`, `ends`, `tensor_parallel`, `expert_parallel`, `context_parallel`,
-/// `sharded_weights`, `handover`, `bubble`, `gradients`, `update`, `offload`, `host`.
+/// `sharded_weights`, `handover`, `bubble`, `gradients`, `update`, `offload`, `swapped` (activations), `host`.
 Breakdown<Seconds> step_terms(const TrainingWork& work, const TrainingConstants& constants, Explain* why = nullptr);
 
 /// Their sum.

@@ -25,7 +25,7 @@ struct LayoutSpace {
   std::vector<Recompute> recompute;
   std::vector<StateSharding> sharding;
   std::vector<TrainingOffload> offload;
-  std::vector<bool> sequence_parallel;
+  std::vector<bool> sequence_parallel, activation_offload;
   std::size_t keep = 5;      ///< how many of the best are returned
   bool check_memory = true;  ///< else the fastest, whatever they hold
 };

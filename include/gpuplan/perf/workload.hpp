@@ -22,14 +22,29 @@ struct ServingCandidate {
   const Accelerator* accelerator = nullptr;
   Fabric fabric;
   Layout layout;
-  double concurrency = 1;   ///< requests in flight on the replica
-  double most_running = 0;  ///< sequences that memory and engine let run at once; the others queue. 0: no limit
+  double concurrency = 1;       ///< requests in flight on the replica
+  double most_running = 0;      ///< sequences that memory and engine let run at once; the others queue. 0: no limit
+  bool stages_in_turn = false;  ///< layers are split over devices that wait for each other: no micro-batches
+  std::int64_t attention_replicas =
+      1;  ///< of the group's ranks: attention by sequences instead of heads ("DP attention")
+};
+
+/// Tokens guessed ahead and checked together by the model: Leviathan, Kalman, Matias, "Fast Inference from Transformers via Speculative
+/// Decoding", ICML 2023. With a share `acceptance` of the guesses right, each by itself, a step yields (1 − a^(k+1)) / (1 − a) tokens.
+struct Speculation {
+  double tokens = 0;      ///< guessed a step; 0: none
+  double acceptance = 0;  ///< of a guess, 0 to 1
+  double draft_share =
+      0;  ///< of the time of a plain decode step, for each guess: a draft model's; 0: guesses cost nothing
+  [[nodiscard]] double tokens_per_step() const;
 };
 
 struct ServingJob {
   const ServedModel* model = nullptr;
   const Engine* engine = nullptr;
   RequestShape request;
+  double prefix_hit = 0;  ///< share of the input that lies in the cache already, 0 to 1
+  Speculation speculation;
 };
 
 /// The fitted constants of an engine (data/engines.yaml) as plain numbers: shares and seconds.
@@ -42,6 +57,10 @@ struct EngineConstants {
   double launch = 0;       ///< seconds a kernel: its start and its end, when the device is not yet or no longer full
   double step = 0;         ///< host seconds a sequence and step: scheduler, sampler, text
   double request = 0;      ///< seconds a request before its first token
+  double host = 0;         ///< host seconds a step, whatever runs in it
+  double stream = 0;       ///< host seconds a token that is sent to a client
+  double meeting = 0;      ///< prompts that a prompt of a closed loop meets, as far as there are so many
+  double in_step = 0;      ///< share of all others' prompts that come before one's own in a closed loop
 };
 EngineConstants constants_of(const Engine& engine);
 
@@ -50,6 +69,8 @@ struct OperatorWork {
   Operator op;
   double ceiling = 0;         ///< FLOP/s; 0 when nothing is known, then memory alone limits
   double bandwidth = 0;       ///< bytes/s
+  double tail = 0;            ///< FLOPs that the ceiling could do while the last wave of a product's tiles is not full
+  double expanded = 0;        ///< bytes of weights that are written in 16 bit and read again before the product
   double best_ceiling = 0;    ///< the datasheet's peak, or the ceiling where boards boost above it
   double best_bandwidth = 0;  ///< the datasheet's
 };
@@ -57,27 +78,37 @@ struct OperatorWork {
 struct StepWork {
   std::vector<OperatorWork> operators;
   Seconds collectives;
-  double sequences = 1;  ///< that the scheduler and the sampler handle
+  double sequences = 1;   ///< that the scheduler and the sampler handle
+  bool streamed = false;  ///< each sequence's token is sent to a client at once
 };
 
 struct ServingWork {
   double input = 0;
   double output = 0;
   double in_flight = 1;
-  double running = 1;  ///< of those in flight
-  double batched = 1;  ///< prompts that share a prefill step
-  double stages = 1;   ///< of the pipeline
-  bool in_step =
-      false;         ///< prompts are finished before decoding goes on, so that equal requests start and end together
-  StepWork prompt;   ///< prefill of one prompt
-  StepWork prompts;  ///< prefill of `batched` prompts; empty when batched is 1
-  StepWork decode;   ///< one token of each running sequence of a micro-batch
+  double running = 1;        ///< of those in flight
+  double batched = 1;        ///< prompts that share a prefill step
+  double stages = 1;         ///< of the pipeline
+  double yield = 1;          ///< tokens that a decode step gives each sequence
+  double draft = 0;          ///< share of a decode step that guessing takes on top
+  bool closed_loop = false;  ///< a new request comes when one ends: equal ones that started together go on together
+  double chunks = 1;         ///< steps that one prompt is computed in, each of `prompt`
+  double chunk_stages = 1;   ///< devices that work on as many chunks at once
+  StepWork prompt;           ///< prefill of one prompt, or of a chunk of it
+  StepWork prompts;          ///< prefill of `batched` prompts; empty when batched is 1
+  StepWork decode;           ///< one token of each running sequence of a micro-batch
 };
 
 ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidate, const Ceilings& ceilings);
 
 /// Share of the compute ceiling that applies to an operator.
 double compute_share(const EngineConstants& constants, const Operator& op);
+
+/// Seconds of an operator, all its equal ones together.
+double operator_time(const OperatorWork& work, const EngineConstants& constants);
+
+/// Seconds of a prompt out of those of its chunk.
+double prompt_seconds(const ServingWork& work, double chunk);
 
 /// Seconds of a step, operator by operator with plain doubles.
 double step_seconds(const StepWork& work, const EngineConstants& constants);

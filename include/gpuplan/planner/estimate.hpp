@@ -24,7 +24,12 @@ namespace gpuplan {
 /// Devices of a host where the catalogue has no node design for them: the usual limit of PCIe hosts.
 inline constexpr std::int64_t kDevicesPerHost = 8;
 
-enum class SortBy : std::uint8_t { cost, time, pareto };
+enum class SortBy : std::uint8_t {
+  cost,
+  time,
+  pareto,
+  price
+};  ///< price: of a list of offers; of options the same as cost
 std::string_view to_string(SortBy value);
 Parsed<SortBy> parse_sort(std::string_view text);
 
@@ -39,8 +44,10 @@ struct EstimateRequest {
   std::string region;                            ///< part of the region's name
   std::string country;                           ///< two letters
   std::string_view currency = "USD";
-  VatHandling vat = VatHandling::exclude;
+  VatHandling vat;
   Date as_of;
+  std::optional<std::int64_t> max_age_days;    ///< of a price; older ones, and those without a day, are left out
+  const FrameworkRelease* software = nullptr;  ///< that must run
   SortBy sort = SortBy::cost;
 };
 

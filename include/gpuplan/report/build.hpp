@@ -1,7 +1,9 @@
 #pragma once
 /// From the planner's results and the catalogue to documents.
 
+#include <gpuplan/planner/compare.hpp>
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/offer_rules.hpp>
 #include <gpuplan/planner/parts.hpp>
 #include <gpuplan/planner/parts_estimate.hpp>
 #include <gpuplan/planner/training.hpp>
@@ -30,6 +32,9 @@ MemoryReport report_parts(const Catalog& catalog, const JobSpec& job, const Part
 TrainingReport report_training(const Catalog& catalog, const TrainingRequest& request, const TrainingPlan& plan,
                                bool explain);
 
+CompareDocument report_compare(const Catalog& catalog, const EstimateRequest& request,
+                               const std::vector<ComparedOffer>& offers);
+
 /// What a list is narrowed by; empty: everything.
 struct ListFilter {
   std::vector<const Accelerator*> accelerators;
@@ -37,12 +42,15 @@ struct ListFilter {
   std::vector<Contract> contracts;
   std::string region;
   std::string country;
-  std::string text;  ///< part of a name, alias, vendor, family or architecture
+  OfferRules rules;             ///< of offers
+  bool by_price_alone = false;  ///< offers of all classes in one order
+  std::string text;             ///< part of a name, alias, vendor, family or architecture
 };
 ListDocument list_gpus(const Catalog& catalog, const ListFilter& filter);
 ListDocument list_models(const Catalog& catalog, const ListFilter& filter);
 ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, const Date& as_of);
-/// Offers with the price of one GPU and hour in `currency`, cheapest first; those that cannot be ranked come last, with why.
+/// Offers with the price of one GPU and hour in `currency`, class by class, cheapest first; those that cannot be ranked come
+/// last, with why. What the rules refuse is left out and told below.
 ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat);
 
 /// Imported prices: what an import did, what the store holds.
@@ -50,7 +58,8 @@ ListDocument list_price_formats();
 ListDocument list_import(const ImportSummary& summary, const Snapshot& snapshot, const std::string& store);
 ListDocument list_snapshots(const std::vector<Snapshot>& snapshots);
 /// The price of one GPU and hour in `currency`, without VAT, at the catalogue's dated rates, beside what the list says.
-ListDocument list_stored_offers(const Catalog& catalog, const std::vector<StoredOffer>& offers, std::string_view currency);
+ListDocument list_stored_offers(const Catalog& catalog, const std::vector<StoredOffer>& offers,
+                                std::string_view currency);
 ListDocument list_history(const Catalog& catalog, const std::vector<PriceSeries>& series, std::string_view currency);
 ListDocument list_differences(const std::vector<PriceDifference>& differences);
 ListDocument list_findings(const std::vector<LintFinding>& findings);

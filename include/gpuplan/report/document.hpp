@@ -95,7 +95,11 @@ struct TrainRunDocument {
   Spread tokens_per_s, step_s, work_s, total_s;  ///< of all devices; total is work with interruptions and checkpoints
   Known mfu, hfu;
   double tokens = 0, steps = 0, global_batch = 0;  ///< sequences a step
-  std::vector<MemoryTerm> step_terms;              ///< seconds; `bytes` holds the value
+  struct StepTerm {
+    std::string id;
+    double seconds = 0;
+  };
+  std::vector<StepTerm> step_terms;  ///< they add up to the step
   double checkpoint_bytes = 0, save_s = 0;
   Known checkpoint_interval_s, interruptions, goodput;
   std::string spot_verdict;  ///< empty: no spot, or its rate is unknown
@@ -109,9 +113,9 @@ struct RunDocument {
   Spread latency_s;    ///< of a batch
   Spread items_per_s;  ///< of all devices, as the rest
   std::optional<Spread> tokens_per_s;
-  std::optional<Spread> audio_speed;  ///< seconds of sound a second
-  std::optional<Spread> total_s;      ///< of a job that ends
-  Known total_cost;                   ///< of such a job
+  std::optional<Spread> audio_speed;                    ///< seconds of sound a second
+  std::optional<Spread> total_s;                        ///< of a job that ends
+  Known total_cost;                                     ///< of such a job
   Known per_1000_items, per_1m_tokens, per_audio_hour;  ///< money; of an option
 };
 
@@ -138,8 +142,8 @@ struct OptionDocument {
   LayoutDocument layout;
   std::string quality_format;
   MemoryDocumentPart memory;
-  double at_concurrency = 1;  ///< in the whole deployment
-  std::string at_basis;       ///< `asked` or `all_that_fit`
+  double at_concurrency = 1;              ///< in the whole deployment
+  std::string at_basis;                   ///< `asked` or `all_that_fit`
   std::optional<TrainRunDocument> train;  ///< then there is no concurrency, and `alone` and `time` are empty
   LatencyDocument alone;
   TimeDocument time;
@@ -161,8 +165,8 @@ struct HardwareDocument {
   LayoutDocument layout;
   std::optional<MemoryDocumentPart> memory;  ///< empty when rejected
   struct Limits {
-    double kv_pool_bytes = 0;   ///< on one device
-    double kv_pool_tokens = 0;  ///< positions of all sequences of a replica
+    double kv_pool_bytes = 0;    ///< on one device
+    double kv_pool_tokens = 0;   ///< positions of all sequences of a replica
     double longest_context = 0;  ///< of one sequence alone
     std::vector<std::string> engine_flags;
   };
@@ -214,6 +218,7 @@ struct EstimateDocument {
   std::vector<HardwareDocument> hardware;
   std::vector<OptionDocument> options;
   std::vector<RejectedDocument> rejected;
+  std::string no_option;  ///< why there is none, where the job can say it
   std::vector<NoticeDocument> warnings;
   std::vector<ChangeDocument> changes;
   std::vector<ExplainedTerm> explanation;  ///< of the first option; empty unless asked for
@@ -292,6 +297,7 @@ struct ValidateDocument {
     std::int64_t rows = 0, sources = 0, predicted = 0;
     double median_abs_error = 0, mean_abs_error = 0, p90_abs_error = 0, worst_abs_error = 0;
     double bias = 1;
+    Known coverage_80;  ///< share of the rows whose measured value lies in the printed 80 % interval
   };
   struct Row {
     std::string id, source, metric, how;
@@ -336,6 +342,33 @@ struct ListDocument {
   std::string note;  ///< below a table
 };
 
+/// Chosen offers side by side: one row a figure, one value an offer.
+enum class Better : std::uint8_t { neither, low, high };
+struct CompareDocument {
+  struct Column {
+    std::string name;  ///< as asked
+    std::string provider, offer, accelerator, contract;
+    std::string kind;  ///< class that it is compared within
+    std::int64_t count = 0;
+    std::string why_not;  ///< there is no offer
+  };
+  struct Value {
+    Cell cell;  ///< empty: unknown
+    bool best = false;
+    Known difference_percent;  ///< from the best one
+  };
+  struct Row {
+    std::string id;
+    Better better = Better::neither;
+    std::vector<Value> values;  ///< one a column
+  };
+  std::string currency;
+  std::string vat;  ///< how prices are compared: excluded or included
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::vector<std::string> notes;
+};
+
 /// One record with where each value is from.
 struct RecordDocument {
   struct Field {
@@ -357,6 +390,6 @@ struct ErrorDocument {
 };
 
 using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              ListDocument, RecordDocument, ErrorDocument>;
+                              ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

@@ -19,6 +19,10 @@ std::string render_table(const Document& document, const TextStyle& style);
 std::string render_json(const Document& document);
 /// RFC 4180, one row an option or record; nested values become dotted columns.
 std::string render_csv(const Document& document);
+/// One table under a heading; of an estimate its options, of other documents the list they have.
+std::string render_markdown(const Document& document);
+/// The same as a page that stands alone.
+std::string render_html(const Document& document);
 
 /// Whether an expression over the JSON report holds; `best` is `options[0]`, and a term of a list is addressed by its id:
 /// `best.memory.terms.weights.bytes`. Comparing an unknown value never holds.

@@ -1,17 +1,19 @@
 #pragma once
 /// Fits the constants of engines to measured rows, and the intervals to what remains.
 ///
-/// Minimised is a Huber loss on the logarithm of measured over predicted time, weighed so that each regime counts the same and
-/// within a regime each source, plus a weak pull: of the fit over all engines to usual values, of an engine's to that fit. Constants stay within what physics allows (`kBounds` in the source). The search is
-/// deterministic: the same rows give the same digits.
+/// Minimised is a Huber loss on the logarithm of measured over predicted time by Levenberg and Marquardt's least squares. Rows of one
+/// source and regime count at most as ten independent ones. A pull keeps an engine near the engine it is `like`, that one near the fit
+/// over all engines, and this near usual values: few rows move constants little. Constants stay within what physics allows (`kBounds`
+/// in the source). The search is deterministic: the same rows give the same digits.
 ///
-/// An engine is fitted by itself when it has at least `kLeastRows` rows, of at least two sources or on at least `kManyDevices` kinds of
-/// device; else it takes the constants fitted to all engines together. The same holds for the interval of each of its regimes.
+/// Intervals are split-conformal quantiles of how each source is predicted by the others, by regime: of the engine's own rows where
+/// there are `kLeastRows` of two sources, else of all engines' rows.
 
 #include <gpuplan/validation/errors.hpp>
 #include <gpuplan/validation/predict.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +22,6 @@
 namespace gpuplan {
 
 inline constexpr std::int64_t kLeastRows = 20;
-inline constexpr std::int64_t kManyDevices = 8;
 
 struct CalibratedInterval {
   Regime regime = Regime::decode;
@@ -41,7 +42,9 @@ struct CalibratedEngine {
 
 struct Calibration {
   std::vector<CalibratedEngine> engines;  ///< in the catalogue's order
+  EngineConstants pooled;                 ///< of all engines together
   std::vector<Prediction> predictions;    ///< of all rows, by the constants just fitted
+  std::vector<Prediction> left_out;       ///< of all rows, each by what the other sources give
   std::vector<Skipped> skipped;
 };
 
@@ -51,6 +54,15 @@ EngineConstants fit_constants(RowReader& reader, std::vector<RowWork>& works, co
 
 /// Where the fit over all engines starts and is drawn to: the middle of what kernels reach.
 EngineConstants usual_constants();
+
+/// The rows' work, and why others have none.
+std::vector<RowWork> works_of(RowReader& reader, std::span<const MeasuredRow> rows, std::vector<Skipped>& skipped);
+
+/// Each group of rows predicted by constants fitted to all the others.
+/// @param start  where the fits begin
+using GroupOf = std::function<std::string(const MeasuredRow&)>;
+std::vector<Prediction> predict_left_out(const Catalog& catalog, RowReader& reader, const std::vector<RowWork>& works,
+                                         const EngineConstants& start, const GroupOf& group_of);
 
 Calibration calibrate(const Catalog& catalog, std::span<const MeasuredRow> rows);
 

@@ -36,6 +36,8 @@ enum class Metric : std::uint8_t {
   output_tokens_per_s,
   output_tokens_per_s_per_device,
   total_tokens_per_s,
+  requests_per_s,
+  batch_latency_s,
   other  ///< memory, images, audio: nothing that this module predicts
 };
 std::string_view to_string(Metric value);
@@ -60,6 +62,8 @@ struct MeasuredRow {
   std::optional<double> concurrency;   ///< in the whole deployment
   std::optional<double> request_rate;  ///< requests a second
   std::optional<double> memory_fraction;
+  std::optional<double> bits;  ///< a weight, as the source states them
+  std::int64_t cached = 0;     ///< of the input, in the cache before
   double value = 0;
 };
 

@@ -46,9 +46,8 @@ struct RowWork {
   ServingWork work;
   Regime regime = Regime::decode;
   double replicas = 1;
+  bool on_cpu = false;
   double backlog = 0;  ///< s that half of the requests of an overloaded run wait on top
-  double companions =
-      0;  ///< other prompts that a closed loop's prompt waits for, by the way such benchmarks run; 0 where the model counts them
 };
 
 /// Turns rows into work. Keeps what rows share; rows, catalogue and ceilings must outlive it.
@@ -61,16 +60,21 @@ class RowReader {
   std::variant<RowWork, Skipped> work_of(const MeasuredRow& row, const EngineConstants* constants = nullptr);
 
  private:
-  const ServedModel* model_of(const MeasuredRow& row, std::string& reason);
+  const ServedModel* model_of(const MeasuredRow& row, const Engine& engine, std::string& reason);
+
+  const Accelerator* slice_for(const MeasuredRow& row, const Accelerator& cpu);
 
   const Catalog& catalog_;
   const Ceilings& ceilings_;
+  std::map<std::string, std::unique_ptr<Accelerator>> slices_;
   std::map<std::tuple<std::string, std::string, std::string_view>, std::unique_ptr<ServedModel>> models_;
 };
 
 /// The row's metric under these constants, in the metric's unit.
 double predicted_value(const RowWork& work, const EngineConstants& constants);
 Prediction predict(const RowWork& work, const EngineConstants& constants);
+/// By the engine's own constants, with the 80 % interval of its regime, in the metric's unit.
+Interval<double> predicted_interval(const RowWork& work);
 
 struct ValidationResult {
   std::vector<Prediction> predictions;

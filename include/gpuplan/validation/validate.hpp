@@ -23,7 +23,8 @@ struct ValidatedRow {
   std::string id, source, engine, task, mode, model, accelerator, metric;
   double measured = 0;  ///< in the metric's unit
   std::optional<double> predicted;
-  std::string how;  ///< what was predicted with, or why there is no prediction: `model.unknown`, …
+  std::optional<double> low, high;  ///< the 80 % interval, where there is one
+  std::string how;                  ///< what was predicted with, or why there is no prediction: `model.unknown`, …
   /// |predicted / measured − 1|; of `fits` 0 or 1; 1 without a prediction.
   [[nodiscard]] double abs_error() const;
 };
@@ -52,7 +53,7 @@ struct Validation {
 Validation validate_table(const Catalog& catalog, const CsvTable& table, std::string_view origin,
                           std::span<const std::string> metrics = {});
 
-/// What rows can be grouped by: metric, mode, engine, source, task, model, accelerator. Empty for another word.
+/// What rows can be grouped by: metric, mode, engine, source, task, model, accelerator (or gpu). Empty for another word.
 std::optional<std::string> group_value(const ValidatedRow& row, std::string_view key);
 std::span<const std::string_view> group_keys();
 
@@ -66,7 +67,8 @@ struct RowSummary {
   double mean_abs_error = 0;
   double p90_abs_error = 0;
   double worst_abs_error = 0;
-  double bias = 1;  ///< median of predicted over measured, of the rows predicted
+  double bias = 1;                    ///< median of predicted over measured, of the rows predicted
+  std::optional<double> coverage_80;  ///< share of the rows with an interval that lie in it; empty: none has one
 };
 /// One summary a combination of values, in their order; without keys one of all rows.
 std::vector<RowSummary> summarize_rows(std::span<const ValidatedRow> rows, std::span<const std::string> keys);

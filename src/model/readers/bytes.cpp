@@ -19,6 +19,19 @@ constexpr std::size_t kBuffer = std::size_t{64} << 10;
 constexpr std::size_t kMaxQuoted = 120;
 constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec/v1";
 
+/// How many bytes at the front are printable ASCII, by eights.
+std::size_t printable_front(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    const std::uint64_t deletes = word ^ (kOnes * 0x7f);
+    if ((((word - kOnes * 0x20) | (deletes - kOnes) | word) & kHighBits) != 0) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 void refuse(const std::string& id, const std::string& origin, std::string message, std::string expected) {
@@ -45,8 +58,10 @@ std::string in_quotes(std::string_view name) {
 }
 
 bool is_clean_name(std::string_view name, std::size_t limit) {
+  if (name.empty() || name.size() > limit) return false;
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  return !name.empty() && name.size() <= limit && std::none_of(name.begin(), name.end(), is_control) && is_utf8(name);
+  const std::string_view rest = name.substr(printable_front(name));
+  return rest.empty() || (std::none_of(rest.begin(), rest.end(), is_control) && is_utf8(rest));
 }
 
 void MemoryBytes::read(std::uint64_t offset, char* out, std::size_t count) {

@@ -32,6 +32,7 @@ std::string plural(std::int64_t count, std::string_view what) {
 
 void append(StoredTensors& all, StoredTensors more, std::string_view prefix) {
   all.format = more.format;
+  all.counted.insert(all.counted.end(), more.counted.begin(), more.counted.end());
   if (all.tensors.empty() && prefix.empty()) {
     all.tensors = std::move(more.tensors);
     return;
@@ -48,12 +49,17 @@ constexpr std::string_view kNoWeights[] = {"I64", "U64", "BOOL"};
 /// Elements of the tensors when each of them is a weight; 0 when some are packed.
 std::int64_t plain_elements(const StoredTensors& stored) {
   std::int64_t total = 0;
-  for (const StoredTensor& tensor : stored.tensors) {
-    if (std::find(std::begin(kNoWeights), std::end(kNoWeights), tensor.format) != std::end(kNoWeights)) continue;
-    if (std::find(std::begin(kPlainTypes), std::end(kPlainTypes), tensor.format) == std::end(kPlainTypes)) return 0;
-    total += tensor.elements;
+  for (const StoredFormat& f : stored.by_format()) {
+    if (std::find(std::begin(kNoWeights), std::end(kNoWeights), f.format) != std::end(kNoWeights)) continue;
+    if (std::find(std::begin(kPlainTypes), std::end(kPlainTypes), f.format) == std::end(kPlainTypes)) return 0;
+    total += f.elements;
   }
   return total;
+}
+
+/// Tensors one by one are wanted only where nothing else says what the network is.
+TensorListing listing_for(const ModelConfig& config) {
+  return config.network.parts.empty() ? TensorListing::listed : TensorListing::counted;
 }
 
 Problem warning(std::string id, std::string message) {
@@ -118,7 +124,7 @@ class FolderReader {
 
   void read_index(const std::string& index, const std::string& folder) {
     try {
-      ShardedTensors sharded = read_safetensors_index(files_, index);
+      ShardedTensors sharded = read_safetensors_index(files_, index, listing_for(out_.config));
       out_.weight_files += sharded.shards;
       keep(std::move(sharded.stored), folder);
     } catch (const InputError& error) {
@@ -312,6 +318,8 @@ ModelFiles read_model_file(const std::string& path) {
     FolderReader::keep_onnx(read_onnx(path), out);
   } else if (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json")) {
     const bool sharded = name.ends_with(".json");
+    const bool has_config = fs::exists(fs::path(folder) / kConfig, ignored);
+    out.config = has_config ? read_model_config(*open_folder(folder)) : ModelConfig{};
     out.weight_files = 1;
     if (sharded) {
       ShardedTensors shards = read_safetensors_index(path);
@@ -322,8 +330,6 @@ ModelFiles read_model_file(const std::string& path) {
     }
     out.parameters = plain_elements(*out.stored);
     out.read_from = sharded ? "safetensors index and headers" : "safetensors header";
-    const bool has_config = fs::exists(fs::path(folder) / kConfig, ignored);
-    out.config = has_config ? read_model_config(*open_folder(folder)) : ModelConfig{};
     if (out.config.network.parts.empty()) count_tensors(out);
     if (!has_config) {
       out.config.not_modelled.emplace_back(

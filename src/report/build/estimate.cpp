@@ -110,7 +110,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   EstimateDocument d;
   d.catalog = stamp_of(catalog);
   d.currency = request.currency;
-  d.vat = request.vat == VatHandling::include ? "included" : "excluded";
+  d.vat = request.vat.adds ? "included" : "excluded";
   d.rates = rates_of(catalog, request.currency, currencies_of(estimate));
   d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);

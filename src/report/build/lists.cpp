@@ -1,12 +1,16 @@
 #include <gpuplan/report/build.hpp>
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/offer_class.hpp>
+#include <gpuplan/catalog/software.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
 #include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/model/tensors.hpp>
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <string>
+#include <tuple>
 
 namespace gpuplan {
 namespace {
@@ -33,6 +37,19 @@ bool mentions(std::string_view needle, std::initializer_list<Text> texts, Texts 
   const std::string key = lookup_key(needle);
   const auto holds = [&](Text text) { return lookup_key(text).find(key) != std::string::npos; };
   return std::any_of(texts.begin(), texts.end(), holds) || std::any_of(aliases.begin(), aliases.end(), holds);
+}
+
+Cell age_cell(const Catalog& catalog, const ListFilter& filter, const Offer& offer) {
+  const auto age = filter.rules.as_of.year > 0 ? price_age_days(catalog, offer, filter.rules.as_of) : std::nullopt;
+  return age ? cell(static_cast<double>(*age)) : Cell{};
+}
+
+// The CUDA whose package of the asked release runs there.
+Cell cuda_cell(const Catalog& catalog, const ListFilter& filter, const Provider& provider, const Offer& offer,
+               const Accelerator& gpu) {
+  if (!filter.rules.software) return {};
+  const FrameworkFit fit = framework_fit(catalog, *filter.rules.software, gpu, provider, offer);
+  return fit.cuda.empty() ? Cell{} : cell(Text(fit.cuda));
 }
 
 bool in_place(const ListFilter& filter, const Offer& offer) {
@@ -116,17 +133,20 @@ ListDocument list_providers(const Catalog& catalog, const ListFilter& filter, co
 
 ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::string_view currency, VatHandling vat) {
   ListDocument list{"offers",
-                    {"id", "provider", "accelerator", "count", "contract", "per_gpu_hour", "currency", "per_month",
-                     "interconnect", "region", "country", "vat", "observed_on", "confidence", "rankable", "why_not"},
+                    {"id", "provider", "accelerator", "class", "count", "contract", "per_gpu_hour", "currency",
+                     "per_month", "interconnect", "region", "country", "vat", "observed_on", "age_days", "confidence",
+                     "cuda", "rankable", "why_not"},
                     {},
                     {}};
   struct Row {
     bool rankable;
+    OfferClass kind;
     double price;
     Text id;
     std::vector<Cell> cells;
   };
   std::vector<Row> rows;
+  std::map<std::string, int> left_out;  // by rule and what stands against it
   for (const Provider& provider : catalog.providers()) {
     if (!among(filter.providers, &provider)) continue;
     for (const Offer& offer : provider.offers) {
@@ -134,26 +154,43 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
       if (!filter.accelerators.empty() && (!gpu || !among(filter.accelerators, gpu))) continue;
       if (!among(filter.contracts, offer.contract) || !in_place(filter, offer)) continue;
       if (!mentions(filter.text, {offer.id, offer.gpu, provider.name, provider.title}, provider.aliases)) continue;
+      if (gpu) {
+        if (const auto refused = refused_by_rules(catalog, filter.rules, provider, offer, *gpu)) {
+          ++left_out[refused->rule == "software" ? refused->available : refused->rule];
+          continue;
+        }
+      }
       const auto hourly = hourly_cost(catalog, {&provider, &offer, 1, currency, vat}, nullptr);
+      const OfferClass kind = gpu ? offer_class(*gpu, provider, offer) : OfferClass{};
       const double per_gpu = hourly ? hourly->total() / static_cast<double>(*offer.count) : 0;
       rows.push_back(
           {offer.rankable,
+           kind,
            hourly ? per_gpu : 1e300,
            offer.id,
-           {cell(offer.id), cell(provider.title), cell(gpu ? gpu->name : offer.gpu), cell(offer.count, Unit::none),
-            cell(to_string(offer.contract)), hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
+           {cell(offer.id), cell(provider.title), cell(gpu ? gpu->name : offer.gpu),
+            gpu ? cell(Text(to_string(kind))) : Cell{}, cell(offer.count, Unit::none), cell(to_string(offer.contract)),
+            hourly ? cell(per_gpu, Unit::money) : Cell{}, cell(Text(currency)),
             hourly ? cell(hourly->total() * hours_per_month(provider), Unit::money) : Cell{}, cell(offer.interconnect),
             cell(offer.region), cell(offer.country), cell(to_string(offer.vat)),
-            cell(catalog.source(offer.price.source).observed_on), cell(to_string(offer.confidence)),
+            cell(catalog.source(offer.price.source).observed_on), age_cell(catalog, filter, offer),
+            cell(to_string(offer.confidence)), gpu ? cuda_cell(catalog, filter, provider, offer, *gpu) : Cell{},
             Cell{offer.rankable, Unit::none}, cell(offer.why_not)}});
     }
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tuple(!a.rankable, a.price, a.id) < std::tuple(!b.rankable, b.price, b.id);
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto key = [&](const Row& r) {
+      const bool by_class = !filter.by_price_alone && r.rankable;
+      return std::tuple(!r.rankable, by_class ? r.kind.board : BoardClass{}, by_class && r.kind.marketplace, r.price,
+                        r.id);
+    };
+    return key(a) < key(b);
   });
   for (Row& row : rows) list.rows.push_back(std::move(row.cells));
-  list.note =
-      vat == VatHandling::include ? "prices with VAT, host parts included" : "prices without VAT, host parts included";
+  list.note = vat.adds ? "prices with VAT, host parts included" : "prices without VAT, host parts included";
+  if (vat.percent) list.note = "prices with " + format_shortest(*vat.percent) + " % VAT, host parts included";
+  list.note += filter.by_price_alone ? "; of all classes" : "; compared within a class";
+  for (const auto& [rule, count] : left_out) list.note += "; " + std::to_string(count) + " left out: " + rule;
   return list;
 }
 

@@ -27,6 +27,11 @@ MemoryDocumentPart describe_parts_memory(const PartsMemory& memory);
 HardwareDocument describe_fit(const PartsPlan& plan, const PartsFit& fit);
 RunDocument describe_run(const PartsTime& time, double devices);
 
+/// Of a training job.
+MemoryDocumentPart describe_training_memory(const TrainingMemory& memory);
+/// 0 to 3.
+double zero_stage(StateSharding sharding);
+
 /// What an offer says of itself: provider, price, place.
 void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
                     std::optional<std::int64_t> price_age_days, OptionDocument& d);

@@ -80,7 +80,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   EstimateDocument d;
   d.catalog = stamp_of(catalog);
   d.currency = request.currency;
-  d.vat = request.vat == VatHandling::include ? "included" : "excluded";
+  d.vat = request.vat.adds ? "included" : "excluded";
   std::set<std::string_view> currencies;
   for (const PartsOption& option : estimate.options) currencies.insert(option.offer->currency);
   d.rates = rates_of(catalog, request.currency, currencies);

@@ -35,20 +35,10 @@ std::string whole(double number) { return format_shortest(number); }
 // Tensors of a file by format: what was really stored.
 void add_stored(RecordDocument& record, const ModelFiles& files) {
   if (!files.stored) return;
-  struct Sum {
-    std::int64_t tensors = 0;
-    double size = 0;
-  };
-  std::map<std::string, Sum> formats;
-  for (const StoredTensor& tensor : files.stored->tensors) {
-    Sum& sum = formats[tensor.format];
-    ++sum.tensors;
-    sum.size += static_cast<double>(tensor.size);
-  }
   add_computed(record, "weights_stored_bytes", whole(files.stored->total_size()), files.read_from);
   if (files.parameters > 0) add_computed(record, "parameters_stored", whole(files.parameters), files.read_from);
-  for (const auto& [format, sum] : formats) {
-    add_computed(record, "stored " + format, whole(sum.tensors) + " tensors, " + whole(sum.size) + " bytes",
+  for (const StoredFormat& sum : files.stored->by_format()) {
+    add_computed(record, "stored " + sum.format, whole(sum.tensors) + " tensors, " + whole(sum.size) + " bytes",
                  files.read_from);
   }
 }

@@ -7,23 +7,6 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
-double stage_of(StateSharding sharding) {
-  switch (sharding) {
-    case StateSharding::none:
-      return 0;
-    case StateSharding::zero1:
-      return 1;
-    case StateSharding::zero2:
-    case StateSharding::fsdp_grad:
-      return 2;
-    case StateSharding::zero3:
-    case StateSharding::fsdp:
-    case StateSharding::hsdp:
-      return 3;
-  }
-  return 0;
-}
-
 std::string recompute_word(const TrainingSpec& job, const TrainingFramework& framework) {
   return std::string(job.recompute ? to_string(*job.recompute) : std::string_view(framework.recompute));
 }
@@ -61,18 +44,6 @@ std::vector<JobValue> describe_training(const TrainingRequest& request, const Tr
   return values;
 }
 
-MemoryDocumentPart describe(const TrainingMemory& memory) {
-  MemoryDocumentPart part;
-  const StageMemory& peak = memory.peak();
-  part.per_device_bytes = peak.terms.total().base();
-  part.capacity_bytes = memory.capacity.base();
-  part.headroom_bytes = memory.headroom().base();
-  part.verdict = to_string(memory.verdict);
-  for (const auto& term : peak.terms.terms())
-    part.terms.push_back({std::string(term.id), term.value.base(), term.low.base(), term.high.base()});
-  return part;
-}
-
 TrainingHardwareDocument describe(const TrainingPlan& plan, const TrainingFit& fit) {
   TrainingHardwareDocument h;
   h.accelerator = fit.accelerator->name;
@@ -83,12 +54,12 @@ TrainingHardwareDocument describe(const TrainingPlan& plan, const TrainingFit& f
   h.dp = as_double(fit.job.dp);
   h.ep = as_double(fit.job.ep);
   h.cp = as_double(fit.job.cp);
-  h.zero = stage_of(fit.job.sharding);
+  h.zero = zero_stage(fit.job.sharding);
   h.sharding = to_string(fit.job.sharding);
   h.micro_batch = as_double(fit.job.micro_batch);
   h.recompute = to_string(fit.memory.recompute);
   h.framework = plan.framework->name;
-  h.memory = describe(fit.memory);
+  h.memory = describe_training_memory(fit.memory);
   h.peak_phase = to_string(fit.memory.peak().phase);
   h.peak_stage = fit.memory.peak().stage;
   for (const StageMemory& phase : fit.memory.phases)
@@ -108,6 +79,35 @@ TrainingHardwareDocument describe(const TrainingPlan& plan, const TrainingFit& f
 }
 
 }  // namespace
+
+double zero_stage(StateSharding sharding) {
+  switch (sharding) {
+    case StateSharding::none:
+      return 0;
+    case StateSharding::zero1:
+      return 1;
+    case StateSharding::zero2:
+    case StateSharding::fsdp_grad:
+      return 2;
+    case StateSharding::zero3:
+    case StateSharding::fsdp:
+    case StateSharding::hsdp:
+      return 3;
+  }
+  return 0;
+}
+
+MemoryDocumentPart describe_training_memory(const TrainingMemory& memory) {
+  MemoryDocumentPart part;
+  const StageMemory& peak = memory.peak();
+  part.per_device_bytes = peak.terms.total().base();
+  part.capacity_bytes = memory.capacity.base();
+  part.headroom_bytes = memory.headroom().base();
+  part.verdict = to_string(memory.verdict);
+  for (const auto& term : peak.terms.terms())
+    part.terms.push_back({std::string(term.id), term.value.base(), term.low.base(), term.high.base()});
+  return part;
+}
 
 TrainingReport report_training(const Catalog& catalog, const TrainingRequest& request, const TrainingPlan& plan,
                                bool explain) {

@@ -20,6 +20,7 @@ ValidateDocument::Group describe_group(const RowSummary& s, std::span<const std:
   g.p90_abs_error = s.p90_abs_error;
   g.worst_abs_error = s.worst_abs_error;
   g.bias = s.bias;
+  g.coverage_80 = s.coverage_80;
   return g;
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kShownHardware = 10;
 
 std::string answer(const EstimateDocument& d) {
+  if (d.options.empty() && !d.no_option.empty()) return d.no_option;
   if (d.options.empty()) {
     const bool runs = std::any_of(d.hardware.begin(), d.hardware.end(),
                                   [](const HardwareDocument& h) { return h.memory.has_value(); });
@@ -22,6 +23,7 @@ std::string answer(const EstimateDocument& d) {
   }
   const OptionDocument& best = d.options.front();
   if (best.run) return run_answer(d);
+  if (best.train) return train_answer(d);
   return d.model.name + " in " + d.model.weights_format + " runs on " + std::to_string(best.count) + " x " +
          best.accelerator + " at " + best.provider_title + " (" + best.contract + ") for " +
          money_text(best.cost.per_hour, d.currency) + " an hour, " + money_text(best.cost.per_month, d.currency) +
@@ -34,6 +36,7 @@ std::string answer(const EstimateDocument& d) {
 
 std::string plan_line(const OptionDocument& best) {
   if (best.run) return run_plan_line(best);
+  if (best.train) return train_plan_line(best);
   return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" +
          format_whole(best.layout.tp) + (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " +
          best.layout.engine + "), up to " + plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") +
@@ -42,6 +45,7 @@ std::string plan_line(const OptionDocument& best) {
 
 std::string time_line(const OptionDocument& best, const EstimateDocument& d) {
   if (best.run) return run_time_line(best, d);
+  if (best.train) return train_time_line(best);
   return "with " + plural(static_cast<std::int64_t>(best.at_concurrency), "user") +
          (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " + spread_text(best.time.ttft_s) +
          ", TPOT " + spread_text(best.time.tpot_s) + ", output " +
@@ -61,6 +65,7 @@ std::string rates_line(const EstimateDocument& d) {
 
 std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
   if (best.run) return run_cost_line(best, d);
+  if (best.train) return train_cost_line(best, d);
   std::string line;
   for (const CostTerm& term : best.cost.terms)
     line += (line.empty() ? "" : " + ") + term.id + " " + money_text(term.amount, d.currency);
@@ -87,6 +92,7 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
 std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
                           const TextStyle& style) {
   if (!shown.empty() && shown.front()->run) return run_options_table(d, shown, style);
+  if (!shown.empty() && shown.front()->train) return train_options_table(d, shown, style);
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
     rows.push_back({std::to_string(o->rank), o->provider_title, o->contract,

@@ -28,4 +28,12 @@ std::string run_cost_line(const OptionDocument& best, const EstimateDocument& d)
 std::string run_options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
                               const TextStyle& style);
 
+// The same for training jobs.
+std::string train_answer(const EstimateDocument& d);
+std::string train_plan_line(const OptionDocument& best);
+std::string train_time_line(const OptionDocument& best);
+std::string train_cost_line(const OptionDocument& best, const EstimateDocument& d);
+std::string train_options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
+                                const TextStyle& style);
+
 }  // namespace gpuplan

@@ -158,6 +158,62 @@ Json cost_json(const CostDocument& c) {
           {"terms", std::move(terms)}};
 }
 
+Json train_time_json(const TrainRunDocument& t) {
+  Json out = Json::object();
+  for (const char* name : {"ttft_s", "tpot_s", "prefill_tokens_per_s", "decode_tokens_per_s", "output_tokens_per_s"})
+    add_known(out, name, std::nullopt);
+  add_spread(out, "step_s", t.step_s);
+  add_spread(out, "work_s", t.work_s);
+  add_spread(out, "total_s", t.total_s);
+  add_spread(out, "tokens_per_s", t.tokens_per_s);
+  out["steps"] = number(t.steps);
+  out["mfu"] = known(t.mfu);
+  out["hfu"] = known(t.hfu);
+  Json terms = Json::array();
+  for (const auto& term : t.step_terms) terms.push_back({{"id", term.id}, {"seconds", number(term.seconds)}});
+  out["step_terms"] = std::move(terms);
+  return out;
+}
+
+Json train_cost_json(const CostDocument& c, const TrainRunDocument& t) {
+  Json terms = Json::array();
+  for (const CostTerm& term : c.terms) terms.push_back({{"id", term.id}, {"amount", number(term.amount)}});
+  return {{"period", "job"},
+          {"per_hour", number(c.per_hour)},
+          {"per_month", number(c.per_month)},
+          {"total", number(t.cost_total)},
+          {"total_p90", number(t.cost_p90)},
+          {"per_1m_output_tokens", nullptr},
+          {"per_1m_tokens", number(t.per_1m_tokens)},
+          {"terms", std::move(terms)}};
+}
+
+// What a training job has in the place of what serving says.
+void put_training(Json& out, const OptionDocument& o) {
+  const TrainRunDocument& t = *o.train;
+  out["concurrency"] = unknown_json({"per_replica", "total"});
+  out["utilization"] = nullptr;
+  out["at"] = {
+      {"concurrency", nullptr}, {"request_rate", nullptr}, {"basis", "step"}, {"global_batch", number(t.global_batch)}};
+  out["alone"] = unknown_json({"ttft_s", "tpot_s", "decode_tokens_per_s"});
+  Json& layout = out["layout"];
+  layout["vpp"] = number(t.vpp);
+  layout["zero"] = number(t.zero);
+  layout["sharding"] = t.sharding;
+  layout["sequence_parallel"] = t.sequence_parallel;
+  layout["micro_batch"] = number(t.micro_batch);
+  layout["grad_accum"] = number(t.grad_accum);
+  layout["recompute"] = t.recompute;
+  out["time"] = train_time_json(t);
+  out["cost"] = train_cost_json(o.cost, t);
+  out["checkpoint"] = {{"bytes", number(t.checkpoint_bytes)},
+                       {"save_s", number(t.save_s)},
+                       {"interval_s", known(t.checkpoint_interval_s)},
+                       {"interruptions", known(t.interruptions)},
+                       {"goodput", known(t.goodput)},
+                       {"spot", text(t.spot_verdict)}};
+}
+
 Json option_json(const OptionDocument& o, const std::string& item) {
   Json out = {
       {"rank", o.rank},
@@ -195,6 +251,7 @@ Json option_json(const OptionDocument& o, const std::string& item) {
         {"count_basis", o.count_basis}}},
       {"pareto", o.pareto},
       {"dominated_by", o.dominated_by > 0 ? Json(o.dominated_by) : Json(nullptr)}};
+  if (o.train) put_training(out, o);
   if (!o.run) return out;
   out["concurrency"] = unknown_json({"per_replica", "total"});
   out["utilization"] = nullptr;
@@ -401,7 +458,7 @@ Json group_json(const ValidateDocument::Group& g) {
           {"p90_abs_error", number(g.p90_abs_error)},
           {"worst_abs_error", number(g.worst_abs_error)},
           {"bias", number(g.bias)},
-          {"coverage_80", nullptr}};
+          {"coverage_80", known(g.coverage_80)}};
 }
 
 Json row_json(const ValidateDocument::Row& r) {
@@ -467,6 +524,37 @@ Json to_json(const StartLogDocument& d) {
           {"accelerator", text(d.accelerator)},
           {"settings", std::move(settings)},
           {"terms", std::move(terms)}};
+}
+
+Json to_json(const CompareDocument& d) {
+  Json columns = Json::array();
+  for (const auto& c : d.columns) {
+    columns.push_back({{"name", c.name},
+                       {"provider", text(c.provider)},
+                       {"offer", text(c.offer)},
+                       {"accelerator", text(c.accelerator)},
+                       {"class", text(c.kind)},
+                       {"contract", text(c.contract)},
+                       {"count", c.count},
+                       {"why_not", text(c.why_not)}});
+  }
+  Json items = Json::array();
+  for (const auto& row : d.rows) {
+    Json values = Json::array();
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      const auto& value = row.values[i];
+      values.push_back({{"id", d.columns[i].name},
+                        {"value", cell_json(value.cell)},
+                        {"best", value.best},
+                        {"difference_percent", known(value.difference_percent)}});
+    }
+    items.push_back(
+        {{"figure", row.id},
+         {"better", row.better == Better::neither ? Json(nullptr) : Json(row.better == Better::low ? "low" : "high")},
+         {"values", std::move(values)}});
+  }
+  return {{"schema_version", kSchemaVersion}, {"command", "compare"},      {"currency", d.currency}, {"vat", d.vat},
+          {"columns", std::move(columns)},    {"items", std::move(items)}, {"notes", d.notes}};
 }
 
 Json to_json(const RecordDocument& d) {

@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include "plain.hpp"
 #include "table.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -19,18 +20,6 @@ std::string value_text(const JobValue& value) {
   return value.name + " " + text + (value.is_default ? "*" : "");
 }
 
-std::string cell_text(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell.value)) return *text;
-  if (const auto* truth = std::get_if<bool>(&cell.value)) return *truth ? "yes" : "no";
-  if (const auto* number = std::get_if<double>(&cell.value)) {
-    if (cell.unit == Unit::money) return format_significant(*number, 4);
-    if (cell.unit == Unit::bytes) return format_binary_bytes(bytes(*number));
-    if (cell.unit != Unit::none) return format_quantity(*number, cell.unit);
-    return *number >= 1e6 ? format_count(*number) : format_shortest(*number);
-  }
-  return {};
-}
-
 bool is_number(const ListDocument& list, std::size_t column) {
   return std::any_of(list.rows.begin(), list.rows.end(),
                      [&](const auto& row) { return std::holds_alternative<double>(row[column].value); });
@@ -46,8 +35,8 @@ const std::vector<ListOrder>& list_orders() {
       {"gpus", {"name", "memory", "memory_bandwidth", "bf16", "fp8", "tdp", "year", "scale_up_link"}},
       {"models", {"name", "parameters", "kv_bytes_per_token", "max_context", "native_format", "active_parameters"}},
       {"offers",
-       {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "rankable", "country",
-        "observed_on", "id", "region", "per_month", "vat", "why_not"}},
+       {"per_gpu_hour", "currency", "accelerator", "provider", "class", "contract", "count", "rankable", "country",
+        "cuda", "observed_on", "age_days", "id", "region", "per_month", "vat", "why_not"}},
       {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
       {"prices import", {"message", "rows", "what", "example", "reason"}},
       {"prices list",
@@ -295,6 +284,7 @@ std::string render_table(const Document& document, const TextStyle& style) {
   if (const auto* rows = std::get_if<ValidateDocument>(&document)) return validate_text(*rows, style);
   if (const auto* log = std::get_if<StartLogDocument>(&document)) return start_log_text(*log, style);
   if (const auto* list = std::get_if<ListDocument>(&document)) return list_text(*list, style);
+  if (const auto* compared = std::get_if<CompareDocument>(&document)) return compare_text(*compared, style);
   if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record, style);
   return error_text(std::get<ErrorDocument>(document));
 }

@@ -20,6 +20,7 @@ std::vector<std::string> cells_of(const ValidateDocument::Group& group) {
     cells.push_back(percent(error));
   }
   cells.push_back(format_significant(group.bias, 3));
+  cells.push_back(group.coverage_80 ? percent(*group.coverage_80) : "");
   return cells;
 }
 
@@ -29,7 +30,7 @@ std::string groups_table(const ValidateDocument& d, const TextStyle& style) {
     for (const auto& [key, value] : d.groups.front().by) columns.push_back({key});
   }
   const std::size_t keys = columns.size();
-  for (const char* title : {"rows", "predicted", "sources", "median", "mean", "p90", "worst", "bias"})
+  for (const char* title : {"rows", "predicted", "sources", "median", "mean", "p90", "worst", "bias", "in 80 %"})
     columns.push_back({title, true});
   std::vector<std::vector<std::string>> rows;
   for (const auto& group : d.groups) rows.push_back(cells_of(group));

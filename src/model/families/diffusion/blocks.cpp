@@ -135,6 +135,28 @@ void add_attention(PartBuilder& b, std::string_view name, const AttentionProject
            {.bias = p.output_bias, .role = TensorRole::attention, .sharding = Sharding::row, .uses = p.queries});
 }
 
+// A token is 2 x 2 latents of 8 x 8 pixels.
+constexpr double kJointSide = 64;
+constexpr double kJointTokenPixels = 16;
+constexpr double kJointTextTokens = 512;  // the pipelines' `max_sequence_length`
+
+JointStreams joint_streams_of(Fields& in) {
+  JointStreams s;
+  s.heads = width_of(in, "num_attention_heads", 24);
+  s.head_dim = width_of(in, "attention_head_dim", 128);
+  s.hidden = 4 * s.width();
+  s.image = kJointSide * kJointSide;
+  s.text = kJointTextTokens;
+  return s;
+}
+
+PartBuilder joint_transformer(const JointStreams& s, const std::string& blocks) {
+  PartBuilder b("transformer", blocks + " blocks, width " + std::to_string(s.width()),
+                "step at " + pixels_of({kJointSide, kJointSide}, kJointTokenPixels), s.image);
+  b.part().text = s.text;
+  return b;
+}
+
 void add_double_block(PartBuilder& b, const JointStreams& s) {
   const std::int64_t w = s.width();
   b.linear("modulation", 6 * w, w, {.count = 2, .uses = 1});

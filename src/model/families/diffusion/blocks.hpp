@@ -81,6 +81,10 @@ struct JointStreams {
   [[nodiscard]] std::int64_t width() const { return heads * head_dim; }
   [[nodiscard]] double all() const { return image + text; }
 };
+/// Of a transformer over the 1024 x 1024 pixels and 512 text tokens that are its pipeline's own, where its config says no size.
+JointStreams joint_streams_of(Fields& in);
+/// A part for one step of it.
+PartBuilder joint_transformer(const JointStreams& s, const std::string& blocks);
 /// A block with weights of their own for image and text.
 void add_double_block(PartBuilder& b, const JointStreams& s);
 /// A block with the same weights for both, attention and MLP side by side.

@@ -5,32 +5,16 @@
 #include "blocks.hpp"
 
 namespace gpuplan {
-namespace {
-
-// The config says no size. The pipeline's own is 1024 x 1024; a token is 2 x 2 latents of 8 x 8 pixels.
-constexpr double kSide = 64;
-constexpr double kTokenPixels = 16;
-constexpr double kTextTokens = 512;  // the pipeline's `max_sequence_length`
-
-}  // namespace
 
 void read_flux_transformer(Fields& in, Network& out) {
-  JointStreams s;
-  s.heads = width_of(in, "num_attention_heads", 24);
-  s.head_dim = width_of(in, "attention_head_dim", 128);
-  s.hidden = 4 * s.width();
-  s.image = kSide * kSide;
-  s.text = kTextTokens;
+  const JointStreams s = joint_streams_of(in);
   const std::int64_t w = s.width();
   const std::int64_t doubles = layer_count(in, "num_layers", 19);
   const std::int64_t singles = layer_count(in, "num_single_layers", 38);
   const std::int64_t channels = width_of(in, "in_channels", 64);
   const std::int64_t patch = bounded_count(in, "patch_size", 1, 64);
 
-  PartBuilder b("transformer",
-                std::to_string(doubles) + " + " + std::to_string(singles) + " blocks, width " + std::to_string(w),
-                "step at " + pixels_of({kSide, kSide}, kTokenPixels), s.image);
-  b.part().text = s.text;
+  PartBuilder b = joint_transformer(s, std::to_string(doubles) + " + " + std::to_string(singles));
   b.linear("input", w, channels);
   b.linear("text_input", w, width_of(in, "joint_attention_dim", 4096), {.uses = s.text});
   add_embedder(b, "time", kTimeFrequencies, w);

@@ -5,30 +5,15 @@
 #include "blocks.hpp"
 
 namespace gpuplan {
-namespace {
-
-// The config says no size: 1024 x 1024 is the pipeline's own; a token is 2 x 2 latents of 8 x 8 pixels.
-constexpr double kSide = 64;
-constexpr double kTokenPixels = 16;
-constexpr double kTextTokens = 512;  // the pipeline's `max_sequence_length`
-
-}  // namespace
 
 void read_qwen_image_transformer(Fields& in, Network& out) {
-  JointStreams s;
-  s.heads = width_of(in, "num_attention_heads", 24);
-  s.head_dim = width_of(in, "attention_head_dim", 128);
-  s.hidden = 4 * s.width();
-  s.image = kSide * kSide;
-  s.text = kTextTokens;
+  const JointStreams s = joint_streams_of(in);
   const std::int64_t w = s.width();
   const std::int64_t layers = layer_count(in, "num_layers", 60);
   const std::int64_t text = width_of(in, "joint_attention_dim", 3584);
   const std::int64_t patch = bounded_count(in, "patch_size", 2, 64);
 
-  PartBuilder b("transformer", std::to_string(layers) + " blocks, width " + std::to_string(w),
-                "step at " + pixels_of({kSide, kSide}, kTokenPixels), s.image);
-  b.part().text = s.text;
+  PartBuilder b = joint_transformer(s, std::to_string(layers));
   add_embedder(b, "time", kTimeFrequencies, w);
   if (in.flag({"use_additional_t_cond"}, false)) b.table("added_condition", 2, w);
   b.norm("text_norm", text, 1, false);
