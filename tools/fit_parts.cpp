@@ -1,8 +1,9 @@
-// Fits the constants and the interval of data/runtimes.yaml to data/measured/parts_time.csv and writes them in place.
+// Fits the constants and the interval of runtimes in data/runtimes.yaml to the rows of a table, data/measured/parts_time.csv or
+// parts_training.csv, and writes them in place.
 //
 //   fit_parts RUNTIMES.yaml MEASURED.csv [--check] [--rows]
 //
-// The file's other lines stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file would
+// The file's other lines, and runtimes without a row, stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file would
 // change. --rows prints each row. What is printed beside the fit's errors are those of rows that it did not see: each source, each
 // accelerator, each model left out in turn.
 

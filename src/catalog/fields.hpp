@@ -348,6 +348,7 @@ void visit_fields(V& v, R& r) {
   v.text("title", r.title);
   v.texts("aliases", r.aliases);
   v.text("version", r.version);
+  v.texts("vendors", r.vendors);
   v.template fact<AsNumber>("map_copies", r.map_copies, Mark::derived);
   v.template fact<AsNumber>("layout_copies", r.layout_copies);
   v.template fact<AsNumber>("score_copies", r.score_copies, Mark::derived);
@@ -359,6 +360,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsNumber>("overhead_high", r.overhead_high, Mark::derived);
   v.text("time_as", r.time_as);
   v.text("compiled", r.compiled);
+  v.flag("compiles_graphs", r.compiles_graphs);
   v.flag("tf32_convolutions", r.tf32_convolutions);
   v.template fact<AsNumber>("compute_efficiency", r.compute_efficiency, Mark::derived);
   v.template fact<AsNumber>("convolution_efficiency", r.convolution_efficiency, Mark::derived);

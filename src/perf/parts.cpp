@@ -102,8 +102,10 @@ PartsConstants constants_of(const Runtime& r) {
 
 double parts_seconds(const PartsWork& work, const PartsConstants& constants) {
   double total = constants.request;
-  for (const PartWork& part : work.parts)
-    total += part.runs * run_seconds(work, part, constants).total() + part.fetched;
+  for (const PartWork& part : work.parts) {
+    const double run = part.runs * run_seconds(work, part, constants).total();
+    total += run / 3 + std::max(run * 2 / 3, part.beside) + part.fetched;
+  }
   return total;
 }
 

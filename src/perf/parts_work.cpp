@@ -43,9 +43,6 @@ double audio_of(const NetworkPart& part) {
   return seconds;
 }
 
-// A runtime that names itself as the compiled one always compiles the whole graph.
-bool compiles_graphs(const Runtime& runtime) { return runtime.compiled == runtime.name; }
-
 bool is_depthwise(const TensorGroup& tensor) {
   return tensor.role == TensorRole::convolution && tensor.kernel > 1 && tensor.columns == tensor.kernel &&
          tensor.rows > 1;
@@ -185,7 +182,7 @@ class Builder {
     // Norms and activations stand before a convolution or behind it; of the products of a transformer most share an input.
     op.results = kind == PartOperatorKind::product ? written : (read + written) / 2;
     // A compiler of graphs makes biases, activation functions and batch norms part of the product before them.
-    if (compiles_graphs(*in_.runtime) && (normed_.contains(tensor.name) || !has_norms_)) op.results = 0;
+    if (in_.runtime->compiles_graphs && (normed_.contains(tensor.name) || !has_norms_)) op.results = 0;
     op.blocks = n * outputs / (kBlock * kBlock) / multiprocessors();
     return op;
   }
@@ -262,7 +259,7 @@ PartsWork parts_work(const PartsTimeInputs& in, const Ceilings& ceilings) {
   const Network& network = in.model->network;
   PartsWork work;
   work.items = as_double(in.job.batch);
-  work.moves_layout = !in.channels_last && !compiles_graphs(*in.runtime);  // a compiler of graphs chooses layouts once
+  work.moves_layout = !in.channels_last && !in.runtime->compiles_graphs;  // a compiler of graphs chooses layouts once
   double own_audio = 0;
   bool shows = false;
   bool reads = false;

@@ -3,6 +3,7 @@ set(GPUPLAN_PERF_SOURCES
   cpu_slice.cpp
   pools.cpp
   parts.cpp
+  parts_training.cpp
   parts_work.cpp
   serving.cpp
   workload.cpp

@@ -103,6 +103,14 @@ PartsMemoryInputs inputs_of(const Catalog& catalog, const PartsPlan& plan, const
   return {&plan.model, plan.runtime, catalog.visible_memory(accelerator), plan.job, &catalog};
 }
 
+std::optional<Rejection> check_runtime(const Runtime& runtime, const Accelerator& accelerator) {
+  const std::vector<std::string> vendors(runtime.vendors.begin(), runtime.vendors.end());
+  if (vendors.empty() || std::find(vendors.begin(), vendors.end(), accelerator.vendor) != vendors.end())
+    return std::nullopt;
+  return Rejection{"engine.vendor", std::string(runtime.name) + " on " + std::string(accelerator.vendor),
+                   join(vendors, ", "), "another --engine"};
+}
+
 std::optional<Rejection> refusal(const PartsPlan& plan, const PartsMemory& memory) {
   if (auto rejection = refused_map(plan, memory)) return rejection;
   if (memory.verdict == FitVerdict::does_not_fit) return too_large(plan, memory);
@@ -137,7 +145,8 @@ PartsPlan fit_parts(const Catalog& catalog, const EstimateRequest& request, cons
     fit.accelerator = &accelerator;
     fit.count = request.count.value_or(1);
     fit.memory = parts_memory(inputs_of(catalog, plan, accelerator), nullptr);
-    fit.rejection = refusal(plan, fit.memory);
+    fit.rejection = check_runtime(*plan.runtime, accelerator);
+    if (!fit.rejection) fit.rejection = refusal(plan, fit.memory);
     plan.hardware.push_back(std::move(fit));
   }
   std::stable_sort(plan.hardware.begin(), plan.hardware.end(), [](const PartsFit& a, const PartsFit& b) {

@@ -72,6 +72,8 @@ class Fitter {
                                  "a --catalog file that states them"};
       return;
     }
+    into.rejection = check_runtime(*plan_.runtime, accelerator);
+    if (into.rejection) return;
     into.memory = memory_of(accelerator, into.job);
     into.rejection = refusal(plan_, into.memory);
     if (into.rejection) return;
@@ -142,7 +144,30 @@ void price_work(const PartsJob& job, ItemKind item, PartsOption& option) {
   if (const auto audio = option.time.audio_speed())
     option.per_audio_hour = 3600 * per_second / (audio->value * devices);
   option.total = total_of(job, item, option);
-  option.total_cost = option.total ? option.per_hour * (option.total->value / hours(1)) : option.per_month;
+}
+
+JobCostInputs job_inputs(const EstimateRequest& request, const PartsOption& option) {
+  JobCostInputs in;
+  in.provider = option.provider;
+  in.offer = option.offer;
+  in.instances = option.instances;
+  in.duration = option.total->value;
+  in.duration_high = option.total->high;
+  in.currency = request.currency;
+  in.vat = request.vat;
+  return in;
+}
+
+// Of the month, or of a job that ends with what its offer bills beyond the use.
+void add_bill(const Catalog& catalog, const EstimateRequest& request, const Breakdown<double>& hourly,
+              PartsOption& option) {
+  const auto job = option.total ? job_cost(catalog, job_inputs(request, option), nullptr) : std::nullopt;
+  if (job) {
+    option.bill = job->terms;
+  } else {
+    for (const auto& term : hourly.terms()) option.bill.add(term.id, term.value * option.hours_per_month);
+  }
+  option.total_cost = option.bill.total();
 }
 
 void check_amount(const PartsEstimate& estimate) {
@@ -208,12 +233,12 @@ void plan_offers(const Catalog& catalog, const EstimateRequest& request, Fitter&
       option.job = fitted.job;
       option.memory = fitted.memory;
       option.time = fitted.time;
-      option.hourly = *hourly;
       option.per_hour = hourly->total();
       option.hours_per_month = hours_per_month(provider);
       option.per_month = option.per_hour * option.hours_per_month;
       option.price_age_days = age_in_days(catalog, offer, request.as_of);
       price_work(estimate.plan.job, estimate.item, option);
+      add_bill(catalog, request, *hourly, option);
       estimate.options.push_back(std::move(option));
     }
   }
@@ -270,7 +295,11 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   (void)parts_memory(memory, &why);
   const Ceilings ceilings(catalog);
   (void)parts_time(time_inputs(catalog, estimate.plan, *option.accelerator, option.job), ceilings, &why);
-  (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
+  if (option.total) {
+    (void)job_cost(catalog, job_inputs(request, option), &why);
+  } else {
+    (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
+  }
 }
 
 }  // namespace gpuplan

@@ -253,7 +253,7 @@ std::string with_parts_fit(std::string_view yaml, const PartsFitResult& fit, con
     if (line.starts_with(kName)) {
       constants = nullptr;
       for (const FittedRuntime& fitted : fit.runtimes) {
-        if (fitted.name == trim(line.substr(kName.size()))) constants = &fitted.constants;
+        if (fitted.rows > 0 && fitted.name == trim(line.substr(kName.size()))) constants = &fitted.constants;
       }
     }
     std::string text(line);
@@ -263,7 +263,9 @@ std::string with_parts_fit(std::string_view yaml, const PartsFitResult& fit, con
     for (const Bound& b : kBounds) {
       if (constants) replace(b.key, written(constants->*(b.member) / b.unit));
     }
-    for (const auto& [key, value] : common) replace(key, value);
+    for (const auto& [key, value] : common) {
+      if (constants) replace(key, value);
+    }
     result += text + "\n";
   }
   return result;

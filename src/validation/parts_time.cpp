@@ -31,6 +31,8 @@ Counts counts_of(std::string_view metric) {
 
 bool is_32_bit_tensor_format(std::string_view weights) { return weights == "tf32"; }
 
+bool trains(const PartsTimeRow& row) { return row.mode == "training"; }
+
 PartsJob job_of(const PartsTimeRow& row) {
   PartsJob job = parts_job_of(row);
   if (row.steps) job.steps = *row.steps;
@@ -66,6 +68,7 @@ const Runtime* PartsRowReader::runtime_of(const PartsTimeRow& row) const {
   std::string name(value_of_key(row.variant, "backend"));
   if (name.empty() || !catalog_.find_runtime(name)) name = row.engine;
   if (name.starts_with(kBenchmark)) name.erase(0, kBenchmark.size());
+  if (trains(row)) return catalog_.find_runtime(name + "-training");
   const Runtime* runtime = catalog_.find_runtime(name + "-" + row.version.substr(0, row.version.find('.')));
   if (!runtime) runtime = catalog_.find_runtime(name);
   if (runtime && value_of_key(row.variant, "compile") == "yes" && !runtime->compiled.empty())
@@ -101,6 +104,19 @@ const StoredNetwork* PartsRowReader::model_of(const PartsTimeRow& row, std::stri
   return models_.emplace(key, std::move(model)).first->second.get();
 }
 
+// How the devices of a training run are joined: `nodes` and `inter` (Gb/s a node) of the variant.
+PartsTrainingInputs PartsRowReader::training_of(const PartsTimeRow& row, const PartsTimeInputs& forward) const {
+  PartsTrainingInputs in;
+  in.forward = forward;
+  in.optimizer = value_of_key(row.variant, "optimizer");
+  const std::int64_t devices = row.count.value_or(1);
+  const std::int64_t nodes = parse_count(value_of_key(row.variant, "nodes")).value.value_or(1);
+  in.group = {std::max<std::int64_t>(1, devices / nodes), nodes};
+  const double network = parse_number(value_of_key(row.variant, "inter")).value.value_or(0);
+  in.fabric = fabric_of(catalog_, *forward.accelerator, {}, gigabits_per_second(network), in.group.inside);
+  return in;
+}
+
 std::variant<PartsRowWork, std::string> PartsRowReader::work_of(const PartsTimeRow& row) {
   std::string reason;
   PartsRowWork work;
@@ -119,7 +135,7 @@ std::variant<PartsRowWork, std::string> PartsRowReader::work_of(const PartsTimeR
   in.channels_last = value_of_key(row.variant, "memory_format") == "channels_last";
   in.tf32 = in.tf32 || value_of_key(row.variant, "tf32") == "yes";
   if (!row.batch && row.mode != "single") in.job.batch = best_batch(in, ceilings_, PartsConstants{});
-  work.work = parts_work(in, ceilings_);
+  work.work = trains(row) ? parts_training_work(training_of(row, in), ceilings_) : parts_work(in, ceilings_);
   if (work.work.parts.empty()) return std::string("model.not_modelled");
   return work;
 }

@@ -319,6 +319,7 @@ struct Runtime {
   Text title;
   Texts aliases;
   Text version;
+  Texts vendors;               ///< whose devices it runs on; empty: all
   Fact<double> map_copies;  ///< bytes held for each byte of an operation's maps: its input twice, and its output
   Fact<double>
       layout_copies;  ///< bytes for each byte of a 16-bit convolution's input and output: the layout of its kernels
@@ -331,6 +332,7 @@ struct Runtime {
   Fact<double> overhead_high;
   Text time_as;   ///< the runtime whose figures of time stand for this one's; empty: its own
   Text compiled;  ///< the runtime that is meant where the network is compiled before it runs
+  bool compiles_graphs = false;         ///< a product, the batch norm and the activation function behind it are one kernel
   bool tf32_convolutions = false;       ///< convolutions in fp32 take the tensor cores' 32-bit format where a device has it
   Fact<double> compute_efficiency;      ///< share of the compute ceiling in matrix products that fill the device
   Fact<double> convolution_efficiency;  ///< the same in convolutions

@@ -68,6 +68,7 @@ struct PartWork {
   std::string_view name;  ///< in the network
   double runs = 1;        ///< a batch: a sampler's steps, the tokens of a text that is generated
   double fetched = 0;     ///< seconds a batch for weights that come from the host's memory
+  double beside = 0;      ///< seconds of communication beside the backward pass, which is two thirds of a training run
   bool on_host = false;   ///< no kernels are launched on a device of their own: a CPU
   std::vector<PartOperator> operators;
 };

@@ -49,6 +49,9 @@ PartsPlan fit_parts(const Catalog& catalog, const EstimateRequest& request, cons
 /// `plan` and `catalog` must outlive them.
 PartsMemoryInputs inputs_of(const Catalog& catalog, const PartsPlan& plan, const Accelerator& accelerator);
 
+/// Whose devices the library does not run on.
+std::optional<Rejection> check_runtime(const Runtime& runtime, const Accelerator& accelerator);
+
 /// Why a footprint does not run: too much memory, or a map that is too large for the library's kernels.
 std::optional<Rejection> refusal(const PartsPlan& plan, const PartsMemory& memory);
 

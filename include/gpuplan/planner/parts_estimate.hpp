@@ -8,6 +8,7 @@
 /// Every device holds the whole network and works by itself, so that throughput grows with their number. A kind of device is
 /// fitted and timed once and joined to every offer of it.
 
+#include <gpuplan/cost/job_cost.hpp>
 #include <gpuplan/perf/parts.hpp>
 #include <gpuplan/planner/parts.hpp>
 
@@ -35,7 +36,7 @@ struct PartsOption {
   PartsJob job;                   ///< with the batch that is run
   PartsMemory memory;             ///< of one device
   PartsTime time;                 ///< of one device
-  Breakdown<double> hourly;       ///< money an hour
+  Breakdown<double> bill;         ///< money of a month; of a job that ends what is billed for it
   double per_hour = 0;
   double per_month = 0;
   double hours_per_month = kHoursPerMonth;
@@ -43,7 +44,7 @@ struct PartsOption {
   std::optional<double> per_1m_tokens;
   std::optional<double> per_audio_hour;
   std::optional<Interval<Seconds>> total;  ///< of a job that ends
-  double total_cost = 0;                   ///< of a job that ends its price, else the month's
+  double total_cost = 0;                   ///< the bill's
   std::optional<std::int64_t> price_age_days;
   bool on_pareto_front = false;
   std::int64_t dominated_by = 0;  ///< rank of an option that is no dearer and no slower; 0: none

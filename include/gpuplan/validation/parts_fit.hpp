@@ -44,7 +44,7 @@ std::vector<double> left_out_ratios(const Catalog& catalog, std::span<const Part
 /// The 80 % interval of such ratios.
 ResidualInterval parts_interval(std::span<const PartsRowWork> works, std::span<const double> ratios);
 
-/// The text of data/runtimes.yaml with the fitted lines replaced, all else as it was.
+/// The text of data/runtimes.yaml with the fitted lines of runtimes that have rows replaced, all else as it was.
 std::string with_parts_fit(std::string_view runtimes_yaml, const PartsFitResult& fit, const ResidualInterval& interval,
                            std::size_t rows, std::size_t sources);
 

@@ -8,9 +8,11 @@
 /// Metrics `batch_latency_s`, `images_per_s`, `samples_per_s`, `requests_per_s`, `documents_per_s`, `total_tokens_per_s`,
 /// `audio_speed` and `step_s`. A row without a batch takes the one beyond which throughput hardly grows. Of `variant` count:
 /// `compile`, `backend` (the runtime), `memory_format`, `tf32`, `packed` (sequences of half the length on average, without padding), `items`
-/// (what one sample of a benchmark holds), `kept` (layers whose names begin so are in 16 bit), and what memory reads.
+/// (what one sample of a benchmark holds), `kept` (layers whose names begin so are in 16 bit), and what memory reads; of
+/// training `optimizer`, `nodes`, `inter` (Gb/s a node).
 
 #include <gpuplan/perf/parts.hpp>
+#include <gpuplan/perf/parts_training.hpp>
 #include <gpuplan/validation/csv.hpp>
 #include <gpuplan/validation/parts.hpp>
 
@@ -27,7 +29,7 @@ namespace gpuplan {
 
 struct PartsTimeRow : PartsRow {
   std::string version;  ///< of the engine
-  std::string mode;     ///< `single`: one item at a time
+  std::string mode;     ///< `single`: one item at a time; `training`: forward, backward and update
   std::optional<std::int64_t> count, steps;
 };
 
@@ -55,6 +57,7 @@ class PartsRowReader {
 
  private:
   const StoredNetwork* model_of(const PartsTimeRow& row, std::string& reason);
+  [[nodiscard]] PartsTrainingInputs training_of(const PartsTimeRow& row, const PartsTimeInputs& forward) const;
   [[nodiscard]] const Runtime* runtime_of(const PartsTimeRow& row) const;
 
   const Catalog& catalog_;

@@ -33,8 +33,7 @@ OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& esti
   run.per_audio_hour = option.per_audio_hour;
   d.cost.per_hour = option.per_hour;
   d.cost.per_month = option.per_month;
-  const double hours = option.total ? option.total->value / gpuplan::hours(1) : option.hours_per_month;
-  for (const auto& term : option.hourly.terms()) d.cost.terms.push_back({std::string(term.id), term.value * hours});
+  for (const auto& term : option.bill.terms()) d.cost.terms.push_back({std::string(term.id), term.value});
   d.run = std::move(run);
   d.at_basis = "batch";
   d.count_basis = option.count_is_assumed ? "assumed" : "listed";
