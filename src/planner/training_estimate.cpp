@@ -137,7 +137,9 @@ class Planner {
       option.devices = instances * supply.per_instance;
       option.hosts = (option.devices + supply.per_host - 1) / supply.per_host;
       option.count_is_assumed = supply.per_host > supply.per_instance && option.devices > supply.per_instance;
-      rejection = fill(option, supply);
+      std::optional<Rejection> now = fill(option, supply);
+      if (now && now->rule == "network" && rejection) break;  // what one host lacks says more
+      rejection = std::move(now);
       if (!rejection) {
         estimate_.options.push_back(std::move(option));
         return std::nullopt;

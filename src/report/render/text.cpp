@@ -61,6 +61,12 @@ int spare_of(const ListDocument& list, std::size_t column) {
   return static_cast<int>(column);
 }
 
+// `1 offer`, `2 offers`; a list that is not of things counts lines.
+std::string counted(std::size_t rows, const std::string& what) {
+  const std::string things = what.ends_with('s') ? what : "lines";
+  return rows == 1 ? things.substr(0, things.size() - 1) : things;
+}
+
 std::string list_text(const ListDocument& list, const TextStyle& style) {
   std::vector<TableColumn> columns;
   for (std::size_t c = 0; c < list.columns.size(); ++c)
@@ -73,7 +79,7 @@ std::string list_text(const ListDocument& list, const TextStyle& style) {
   std::string out = layout_table(columns, rows, style);
   if (!rows.empty()) out += "\n";
   out += format_whole(static_cast<double>(rows.size())) + " " +
-         (rows.size() == 1 ? list.what.substr(0, list.what.size() - 1) : list.what) + "\n";
+         counted(rows.size(), list.what) + "\n";
   if (!list.note.empty()) {
     for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
   }
