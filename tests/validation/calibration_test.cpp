@@ -78,8 +78,8 @@ TEST_CASE("validation: errors stay within what calibration reached", "[validatio
     double median, p90;
   };
   for (const Row& row :
-       {Row{Regime::prefill, 0.20, 1.34}, Row{Regime::decode, 0.11, 0.80}, Row{Regime::prefill_loaded, 0.36, 0.87},
-        Row{Regime::decode_loaded, 0.28, 0.83}, Row{Regime::throughput, 0.17, 0.43}}) {
+       {Row{Regime::prefill, 0.16, 0.60}, Row{Regime::decode, 0.13, 0.38}, Row{Regime::prefill_loaded, 0.29, 1.95},
+        Row{Regime::decode_loaded, 0.22, 0.58}, Row{Regime::throughput, 0.12, 0.37}}) {
     const ErrorSummary s = summarize(of_regime(validated().predictions, row.regime));
     CAPTURE(to_string(row.regime), s.rows, s.median_abs_error, s.p90_abs_error);
     CHECK(s.rows > 0);
