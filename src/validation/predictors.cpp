@@ -1,5 +1,6 @@
 // The predictors of measured rows. A line of `kPredictors` says which rows one claims; the first that does has them.
 
+#include <gpuplan/validation/collectives.hpp>
 #include <gpuplan/validation/memory.hpp>
 #include <gpuplan/validation/parts.hpp>
 #include <gpuplan/validation/predict.hpp>
@@ -106,8 +107,22 @@ void predict_text_time(const Catalog& catalog, const CsvTable& table, std::strin
   }
 }
 
+bool claims_collectives(const RowKind& kind) {
+  return kind.metric == "collective_s" || kind.metric == "bus_bytes_per_s";
+}
+void predict_collective_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                             std::span<ValidatedRow> rows) {
+  const auto read = read_collective_rows(table, origin);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CollectivePrediction p = predict_collective(catalog, read[i]);
+    rows[i].predicted = p.value;
+    rows[i].how = p.how;
+  }
+}
+
 // Training first: its tables share metrics with those of inference. The time of images, video, sound and encoders has none yet.
 constexpr RowPredictor kPredictors[] = {
+    {"collectives", claims_collectives, predict_collective_rows},
     {"training memory", claims_training, predict_training_rows},
     {"weights", claims_weights, predict_weight_rows},
     {"memory of language models", claims_text_memory, predict_text_memory},
