@@ -5,6 +5,7 @@
 #   gpuplan_facts   the part of src/catalog that turns YAML into typed records; the generator below uses it too
 #   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
 #   fit             fits the constants of data/engines.yaml to data/measured; by hand, not part of a build
+#   fit_collectives fits the constants of data/links.yaml to data/measured/collectives.csv; by hand, not part of a build
 #   accuracy        how far counted weights are from published sizes; by hand, not part of a build
 #   gpuplan         everything but cli; others link to it as gpuplan::gpuplan
 #   gpuplan_cli     the program, build/<preset>/gpuplan
@@ -99,6 +100,7 @@ endfunction()
 gpuplan_hand_tool(fit tools/fit.cpp)               # after a change of data/measured or of perf
 gpuplan_hand_tool(fit_training tools/fit_training.cpp)
 gpuplan_hand_tool(fit_parts tools/fit_parts.cpp)
+gpuplan_hand_tool(fit_collectives tools/fit_collectives.cpp)  # after a change of data/measured/collectives.csv or of topology
 gpuplan_hand_tool(accuracy tools/accuracy.cpp)     # accuracy data/measured/weights.csv
 gpuplan_hand_tool(layouts bench/layouts.cpp)       # from bench/run: how fast layouts of training jobs are searched
 gpuplan_hand_tool(footprints bench/footprints.cpp) # from bench/run: how long a million footprints take

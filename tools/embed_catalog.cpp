@@ -48,6 +48,7 @@ constexpr std::string_view type_name() {
 template <class E>
 constexpr std::string_view enum_type() {
   if constexpr (std::same_as<E, PeerToPeer>) return "PeerToPeer";
+  if constexpr (std::same_as<E, FabricShape>) return "FabricShape";
   if constexpr (std::same_as<E, LinkCategory>) return "LinkCategory";
   if constexpr (std::same_as<E, NormKind>) return "NormKind";
   if constexpr (std::same_as<E, QkNorm>) return "QkNorm";
@@ -72,6 +73,7 @@ constexpr std::string_view record_type() {
   if constexpr (std::same_as<R, TrainingFramework>) return "TrainingFramework";
   if constexpr (std::same_as<R, Runtime>) return "Runtime";
   if constexpr (std::same_as<R, EngineFormat>) return "EngineFormat";
+  if constexpr (std::same_as<R, CollectiveSpeed>) return "CollectiveSpeed";
   if constexpr (std::same_as<R, EngineInterval>) return "EngineInterval";
   if constexpr (std::same_as<R, EngineRelease>) return "EngineRelease";
   if constexpr (std::same_as<R, Provider>) return "Provider";

@@ -95,6 +95,22 @@ void visit_fields(V& v, R& r) {
   v.source(r.source);
 }
 
+template <class V, RecordOf<CollectiveSpeed> R>
+void visit_fields(V& v, R& r) {
+  v.name("algorithm", r.algorithm);
+  v.template fact<AsMicroseconds>("launch_us", r.launch, Mark::derived);
+  v.template fact<AsMicroseconds>("hop_us", r.hop, Mark::derived);
+  v.template fact<AsNumber>("efficiency", r.efficiency, Mark::derived);
+  v.template fact<AsMicroseconds>("bulk_launch_us", r.bulk_launch, Mark::derived);
+  v.template fact<AsMicroseconds>("bulk_hop_us", r.bulk_hop, Mark::derived);
+  v.template fact<AsNumber>("bulk_efficiency", r.bulk_efficiency, Mark::derived);
+  v.template fact<AsNumber>("pair_efficiency", r.pair_efficiency, Mark::derived);
+  v.template fact<AsNumber>("copy_efficiency", r.copy_efficiency, Mark::derived);
+  v.template fact<AsCount>("rows", r.rows);
+  v.template fact<AsCount>("systems", r.systems);
+  v.source(r.source);
+}
+
 template <class V, RecordOf<Link> R>
 void visit_fields(V& v, R& r) {
   v.name("name", r.name);
@@ -112,6 +128,8 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsMicroseconds>("all_reduce_latency_us_2", r.all_reduce_latency_2, Mark::measured);
   v.template fact<AsMicroseconds>("all_reduce_latency_us_8", r.all_reduce_latency_8, Mark::measured);
   v.truth("in_network_reduction", r.in_network_reduction);
+  v.choice("shape", r.shape);
+  v.nested("collectives", r.collectives);
   v.text("achieved", r.achieved);
   v.text("measured_source", r.measured_source);
   v.text("platforms", r.platforms);
@@ -130,6 +148,7 @@ void visit_fields(V& v, R& r) {
   v.text("gpu_text", r.accelerator_text);
   v.template fact<AsCount>("count", r.count);
   v.text("intra_topology", r.intra_topology);
+  v.choice("shape", r.shape);
   v.template fact<AsGbPerS>("gb_per_s_per_direction_per_gpu", r.intra_rate);
   v.text("fabric_link", r.fabric_link);
   v.template fact<AsCount>("scale_up_domain", r.scale_up_domain);

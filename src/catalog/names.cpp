@@ -7,6 +7,7 @@ namespace gpuplan {
 std::string_view to_string(Mark value) { return enum_name(value); }
 std::string_view to_string(Layer value) { return enum_name(value); }
 std::string_view to_string(PeerToPeer value) { return enum_name(value); }
+std::string_view to_string(FabricShape value) { return enum_name(value); }
 std::string_view to_string(LinkCategory value) { return enum_name(value); }
 std::string_view to_string(NormKind value) { return enum_name(value); }
 std::string_view to_string(QkNorm value) { return enum_name(value); }

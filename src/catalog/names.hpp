@@ -33,6 +33,12 @@ inline constexpr std::array enum_names<LinkCategory>{
     std::pair{LinkCategory::scale_up, "scale_up"}, std::pair{LinkCategory::host, "host"},
     std::pair{LinkCategory::switched, "switch"}, std::pair{LinkCategory::scale_out, "scale_out"}};
 template <>
+inline constexpr std::array enum_names<FabricShape>{
+    std::pair{FabricShape::unknown, "unknown"},     std::pair{FabricShape::switched, "switch"},
+    std::pair{FabricShape::full_mesh, "full_mesh"}, std::pair{FabricShape::cube_mesh, "cube_mesh"},
+    std::pair{FabricShape::bridge, "bridge"},       std::pair{FabricShape::torus, "torus"},
+    std::pair{FabricShape::tree, "tree"}};
+template <>
 inline constexpr std::array enum_names<NormKind>{std::pair{NormKind::rms, "rms"}, std::pair{NormKind::layer, "layer"}};
 template <>
 inline constexpr std::array enum_names<QkNorm>{std::pair{QkNorm::none, "none"}, std::pair{QkNorm::per_head, "per_head"},

@@ -1,5 +1,6 @@
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/topology/algorithms.hpp>
 #include <gpuplan/topology/collectives.hpp>
 
 #include <algorithm>
@@ -24,83 +25,69 @@ constexpr std::array kWords = {Word{Collective::all_reduce, "all-reduce", "allre
                                Word{Collective::broadcast, "broadcast", "bcast"},
                                Word{Collective::point_to_point, "point-to-point", "sendrecv"}};
 
-// Bytes that leave one rank over the bytes of the collective, by an algorithm that sends no byte twice. The same factors
-// make the bus bandwidth.
-double traffic(Collective kind, double n) {
-  switch (kind) {
-    case Collective::all_reduce:
-      return 2 * (n - 1) / n;
-    case Collective::reduce_scatter:
-    case Collective::all_gather:
-    case Collective::all_to_all:
-      return (n - 1) / n;
-    case Collective::broadcast:
-    case Collective::point_to_point:
-      return 1;
-  }
-  return 1;
+// The fabric as the group sees it: a network of which nothing is known is taken to be the link inside.
+const Fabric& known_network(const Fabric& fabric, const RankGroup& group, Fabric& changed) {
+  if (group.hosts <= 1 || fabric.between.rate > BytesPerSecond{}) return fabric;
+  changed = fabric;
+  changed.between = fabric.inside;
+  changed.between.network = fabric.inside.ring;
+  return changed;
 }
 
-// An all-reduce is a reduce-scatter and an all-gather; the others have the latency of one of them.
-double latency_share(Collective kind) { return kind == Collective::all_reduce ? 1 : 0.5; }
-
-Seconds latency_of(const FabricLevel& level, Collective kind, std::int64_t n) {
-  if (kind == Collective::point_to_point) return 0.5 * level.latency_2;
-  return latency_share(kind) * all_reduce_latency(level, n);
-}
-
-struct Stretch {
-  Seconds latency;
-  Seconds transfer;
+struct Choice {
+  const AlgorithmTerms* terms = nullptr;
+  bool bulk = false;
+  Seconds time;
 };
 
-// Without peer-to-peer every byte is written to the host's memory and read from it again.
-Stretch stretch(const FabricLevel& level, Collective kind, std::int64_t n, Bytes sent, double share) {
-  if (n <= 1) return {};
-  const double passes = level.crosses_host ? 2 : 1;
-  const double efficiency = kind == Collective::point_to_point || kind == Collective::all_to_all
-                                ? level.point_to_point_efficiency
-                                : level.efficiency;
-  return {passes * latency_of(level, kind, n), passes * (sent / (share * level.rate * efficiency))};
-}
-
-CollectiveTime cheaper(CollectiveTime a, CollectiveTime b) { return b.time < a.time ? b : a; }
-
-CollectiveTime time_inside(const FabricLevel& level, Collective kind, std::int64_t n, Bytes size) {
-  const Stretch ring = stretch(level, kind, n, traffic(kind, as_double(n)) * size, 1);
-  CollectiveTime best{ring.latency + ring.transfer, kind == Collective::point_to_point ? "copy" : "ring"};
-  if (level.crosses_host) return best;
-  // Every rank reads all the others' buffers at once: one exchange, of n - 1 times the bytes.
-  if (kind == Collective::all_reduce) {
-    const Seconds one_shot =
-        level.latency_2 + (as_double(n) - 1) * (size / (level.rate * level.point_to_point_efficiency));
-    best = cheaper(best, {one_shot, "one-shot"});
+Choice cheapest(const Fabric& fabric, const Algorithms& all, Bytes size) {
+  Choice best;
+  for (std::size_t i = 0; i < all.count; ++i) {
+    for (const bool bulk : {false, true}) {
+      const Seconds time = algorithm_time(fabric, all.list[i], size, bulk);
+      if (!best.terms || time < best.time) best = {&all.list[i], bulk, time};
+    }
   }
   return best;
 }
 
-// The share of `between.rate` (a rank's share of the host's network) that a rank of the group has.
-double network_share(const Fabric& fabric, const RankGroup& group) {
-  const double devices = std::max(as_double(fabric.domain), as_double(group.inside));
-  const double its_part = devices / std::max(1.0, group.sharing);
-  return std::min(1.0, its_part / as_double(group.inside));
-}
-
-// Inside the hosts on all their links, between them with each rank's part of the bytes on its own NIC; the transfers overlap.
-CollectiveTime time_between(const Fabric& fabric, const FabricLevel& between, Collective kind, const RankGroup& group,
-                            Bytes size) {
-  const double inside = as_double(group.inside);
-  const double share = network_share(fabric, group);
-  const bool whole = kind == Collective::point_to_point || kind == Collective::all_to_all;
-  const double ranks = as_double(group.ranks());
-  const double hosts = as_double(group.hosts);
-  const Bytes leaving = kind == Collective::all_to_all ? (ranks - inside) / ranks * size
-                        : whole                        ? size
-                                                       : traffic(kind, hosts) * (size / inside);
-  const Stretch out = stretch(between, kind, group.hosts, leaving, share);
-  if (kind == Collective::point_to_point) return {out.latency + out.transfer, "copy"};
-  const Stretch in = stretch(fabric.inside, kind, group.inside, traffic(kind, ranks) * size, 1);
-  return {out.latency + in.latency + std::max(out.transfer, in.transfer), whole ? "pairwise" : "hierarchical ring"};
+void explain(const Fabric& fabric, Collective kind, const Choice& choice, Bytes size, Explain& why) {
+  const AlgorithmTerms& t = *choice.terms;
+  const LevelSpeed& in = speed_inside(fabric.inside, t.inside);
+  const LevelSpeed& out = speed_between(fabric.between, t);
+  const double pair = t.pair && in.pair_efficiency > 0 ? in.pair_efficiency : in.bulk_efficiency;
+  const bool leaves = t.hops > 0;
+  std::vector<ExplainInput> inputs = {{"launch", choice.bulk ? in.bulk_launch : in.launch},
+                                      {"steps", t.steps},
+                                      {"passes", fabric.inside.crosses_host ? 2.0 : 1.0},
+                                      {"hop", choice.bulk ? in.bulk_hop : in.hop},
+                                      {"size", size}};
+  std::string inside = "0";
+  if (t.sent > 0) {
+    inside = "passes * sent * size / (share * rate * efficiency)";
+    inputs.insert(inputs.end(), {{"sent", t.sent},
+                                 {"share", t.share},
+                                 {"rate", fabric.inside.rate},
+                                 {"efficiency", choice.bulk ? pair : in.efficiency}});
+    if (choice.bulk && in.copy_efficiency > 0) {
+      inside += " + copied * size / (rate * copy_efficiency)";
+      inputs.insert(inputs.end(), {{"copied", t.copied}, {"copy_efficiency", in.copy_efficiency}});
+    }
+  }
+  std::string formula = "launch + steps * passes * hop";
+  if (leaves) {
+    formula +=
+        " + network_launch + hops * network_hop + max(" + inside + ", leaving * size / (network * network_efficiency))";
+    inputs.insert(inputs.end(), {{"network_launch", choice.bulk ? out.bulk_launch : out.launch},
+                                 {"hops", t.hops},
+                                 {"network_hop", choice.bulk ? out.bulk_hop : out.hop},
+                                 {"leaving", t.leaving},
+                                 {"network", t.network},
+                                 {"network_efficiency", choice.bulk ? out.bulk_efficiency : out.efficiency}});
+  } else {
+    formula += " + " + inside;
+  }
+  why.term("time." + std::string(to_string(kind)), choice.time, formula, std::move(inputs));
 }
 
 }  // namespace
@@ -124,22 +111,28 @@ Parsed<Collective> parse_collective(std::string_view text) {
                                   nearest_name(text, names), "input.unknown_name");
 }
 
-CollectiveTime collective_time(const Fabric& fabric, Collective kind, const RankGroup& group, Bytes size,
-                               Explain* why) {
+CollectiveTime collective_time(const Fabric& fabric, Collective kind, const RankGroup& group, Bytes size, Explain* why,
+                               Kernels kernels) {
   if (group.ranks() <= 1) return {};
-  const FabricLevel& between = fabric.between.rate > BytesPerSecond{} ? fabric.between : fabric.inside;
-  GPUPLAN_ASSERT((group.inside <= 1 || fabric.inside.rate > BytesPerSecond{}) &&
-                     (group.hosts <= 1 || between.rate > BytesPerSecond{}),
+  Fabric changed;
+  const Fabric& known = known_network(fabric, group, changed);
+  GPUPLAN_ASSERT((group.inside <= 1 || known.inside.rate > BytesPerSecond{}) &&
+                     (group.hosts <= 1 || known.between.rate > BytesPerSecond{}),
                  "links of known rate join the ranks of a group");
-  const CollectiveTime best = group.hosts <= 1 ? time_inside(fabric.inside, kind, group.inside, size)
-                                               : time_between(fabric, between, kind, group, size);
-  if (why) why->term("time." + std::string(to_string(kind)), best.time, "time", {{"time", best.time}});
-  return best;
+  const Algorithms all = algorithms_of(known, kind, group, kernels);
+  Choice best = cheapest(known, all, size);
+  constexpr Seconds kLeast = microseconds(1);  // no kernel starts sooner, whatever a catalogue says
+  if (best.time < kLeast) {
+    if (why) why->term("time." + std::string(to_string(kind)), kLeast, "least", {{"least", kLeast}});
+    return {kLeast, best.terms->name};
+  }
+  if (why) explain(known, kind, best, size, *why);
+  return {best.time, best.terms->name};
 }
 
 BytesPerSecond bus_bandwidth(Collective kind, std::int64_t ranks, Bytes size, Seconds time) {
   if (ranks <= 1 || time <= Seconds{}) return {};
-  return traffic(kind, as_double(ranks)) * (size / time);
+  return bus_factor(kind, as_double(ranks)) * (size / time);
 }
 
 }  // namespace gpuplan

@@ -1,80 +1,42 @@
 #include <gpuplan/topology/fabric.hpp>
 
+#include "level.hpp"
+
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <cmath>
 
 namespace gpuplan {
 namespace {
 
-// A link that states no efficiency or latency is given the median of its category's links that do.
-template <class Member>
-double median_of(const Catalog& catalog, LinkCategory category, Member member, double nothing_known) {
-  std::vector<double> values;
-  for (const Link& link : catalog.links()) {
-    if (link.category != category) continue;
-    if (const auto value = member(link); value > 0) values.push_back(value);
-  }
-  if (values.empty()) return nothing_known;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double efficiency_of(const Link& link) { return std::min(link.all_reduce_efficiency.or_else(0), 1.0); }
-double point_to_point_of(const Link& link) { return link.point_to_point_efficiency.or_else(0); }
-double latency_2_of(const Link& link) { return link.all_reduce_latency_2.or_else({}).base(); }
-double latency_8_of(const Link& link) { return link.all_reduce_latency_8.or_else({}).base(); }
-
-double stated_or_median(const Catalog& catalog, const Link& link, double (*member)(const Link&), double nothing_known) {
-  if (const double stated = member(link); stated > 0) return stated;
-  return median_of(catalog, link.category, member, nothing_known);
-}
-
-FabricLevel level_of(const Catalog& catalog, const Link& link, BytesPerSecond rate) {
-  FabricLevel level;
-  level.link = link.name;
-  level.rate = rate > BytesPerSecond{} ? rate : link.rate.or_else({});
-  // A link kind nobody has measured is given its nominal rate; the categories in the catalogue all have measured members.
-  level.point_to_point_efficiency = stated_or_median(catalog, link, point_to_point_of, 1);
-  level.efficiency = stated_or_median(catalog, link, efficiency_of, level.point_to_point_efficiency);
-  level.latency_2 = seconds(stated_or_median(catalog, link, latency_2_of, 0));
-  level.latency_8 = std::max(level.latency_2, seconds(stated_or_median(catalog, link, latency_8_of, 0)));
-  level.source = link.source;
-  return level;
-}
-
 constexpr std::int64_t kMostBridgedCards =
     4;  // an optional bridge joins two cards or four; a wider domain has switches
-
-// The smallest node design that holds so many of the accelerator and says over what they talk.
-const NodeDesign* node_design(const Catalog& catalog, const Accelerator& accelerator, std::int64_t count) {
-  const NodeDesign* best = nullptr;
-  for (const NodeDesign& node : catalog.nodes()) {
-    if (node.fabric_link.empty() || node.count.or_else(0) < count) continue;
-    if (std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) == node.accelerators.end())
-      continue;
-    if (!best || *node.count < *best->count) best = &node;
-  }
-  return best;
-}
 
 bool offers_bridge(std::string_view interconnect) {
   return interconnect.substr(0, 6) == "nvlink" || interconnect == "nvl";
 }
 
 // A network of that rate behaves as the fastest known kind that is not above it.
-FabricLevel between_hosts(const Catalog& catalog, BytesPerSecond network, std::int64_t count) {
+const Link* network_kind(const Catalog& catalog, BytesPerSecond network) {
   const Link* best = nullptr;
   for (const Link& link : catalog.links()) {
     if (link.category != LinkCategory::scale_out || !link.rate.known() || link.rate.value > network) continue;
     if (!best || link.rate.value > best->rate.value) best = &link;
   }
-  if (!best) return {};
-  FabricLevel level = level_of(catalog, *best, network / static_cast<double>(std::max<std::int64_t>(count, 1)));
-  return level;
+  return best;
+}
+
+FabricLevel between_hosts(const Catalog& catalog, const Link* kind, BytesPerSecond network, std::int64_t count) {
+  if (network <= BytesPerSecond{}) return {};
+  if (!kind) kind = network_kind(catalog, network);
+  if (!kind) return {};
+  return level_of(catalog, *kind, network / static_cast<double>(std::max<std::int64_t>(count, 1)));
+}
+
+bool holds(const NodeDesign& node, const Accelerator& accelerator) {
+  return std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
 }
 
 }  // namespace
@@ -85,11 +47,64 @@ bool sits_in_a_slot(const Accelerator& accelerator) {
          std::find(kSlots.begin(), kSlots.end(), accelerator.form_factor) != kSlots.end();
 }
 
+BytesPerSecond network_of(const NodeDesign& node) {
+  if (node.node_rate.known()) return *node.node_rate;
+  return static_cast<double>(node.nics.or_else(0)) * node.nic_rate.or_else({});
+}
+
+const NodeDesign* node_design(const Catalog& catalog, const Accelerator& accelerator, std::int64_t count) {
+  const auto better = [&](const NodeDesign& a, const NodeDesign& b) {
+    const std::int64_t held_a = a.count.or_else(0);
+    const std::int64_t held_b = b.count.or_else(0);
+    if ((held_a >= count) != (held_b >= count)) return held_a >= count;
+    if (held_a != held_b) return held_a >= count ? held_a < held_b : held_a > held_b;
+    return network_of(a) > BytesPerSecond{} && network_of(b) <= BytesPerSecond{};
+  };
+  const NodeDesign* best = nullptr;
+  for (const NodeDesign& node : catalog.nodes()) {
+    if (node.fabric_link.empty() || !holds(node, accelerator)) continue;
+    if (!best || better(node, *best)) best = &node;
+  }
+  return best;
+}
+
+Fabric fabric_of_links(const Catalog& catalog, const Link* inside, BytesPerSecond rate, std::int64_t count,
+                       const Link* between, BytesPerSecond network) {
+  Fabric fabric;
+  if (inside) fabric.inside = level_of(catalog, *inside, rate);
+  fabric.domain = std::max<std::int64_t>(1, count);
+  fabric.between = between_hosts(catalog, between, network, count);
+  return fabric;
+}
+
+Fabric fabric_of_node(const Catalog& catalog, const NodeDesign& node, std::int64_t devices) {
+  const Link* inside = node.fabric_link.empty() ? nullptr : catalog.find_link(node.fabric_link);
+  const Accelerator* card = node.accelerators.empty() ? nullptr : catalog.find_accelerator(node.accelerators.front());
+  BytesPerSecond rate = node.intra_rate.or_else({});
+  const std::int64_t bridged = node.scale_up_domain.or_else(1);
+  if (inside && inside->shape == FabricShape::bridge && devices > bridged && card && !card->host_link.empty()) {
+    inside = catalog.find_link(card->host_link);
+    rate = {};
+  }
+  const Link* between = node.nic_link.empty() ? nullptr : catalog.find_link(node.nic_link);
+  const std::int64_t count = node.count.or_else(1);
+  Fabric fabric = fabric_of_links(catalog, inside, rate, count, between, network_of(node));
+  if (node.shape != FabricShape::unknown) fabric.inside.shape = node.shape;
+  const bool over_pcie = fabric.inside.shape == FabricShape::tree;
+  fabric.inside.crosses_host =
+      node.peer_to_peer == PeerToPeer::no || (over_pcie && card && card->peer_to_peer == PeerToPeer::bridge);
+  fabric.domain = std::max(count, bridged);
+  if (fabric.inside.shape == FabricShape::bridge) fabric.domain = bridged;
+  fabric.nics = node.nics.or_else(0);
+  return fabric;
+}
+
 Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::string_view interconnect,
                  BytesPerSecond network, std::int64_t count) {
   Fabric fabric;
   const bool fixed = !sits_in_a_slot(accelerator);
   const NodeDesign* node = fixed && count > 1 ? node_design(catalog, accelerator, count) : nullptr;
+  if (node && node->count.or_else(0) < count) node = nullptr;
   const Text scale_up_name = node ? node->fabric_link : accelerator.scale_up_link;
   const Link* scale_up = scale_up_name.empty() ? nullptr : catalog.find_link(scale_up_name);
   const Link* host = accelerator.host_link.empty() ? nullptr : catalog.find_link(accelerator.host_link);
@@ -100,6 +115,7 @@ Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::st
       scale_up && (fixed || offers_bridge(interconnect)) && (scale_up->rate.known() || rate > BytesPerSecond{});
   if (has_scale_up && (count <= domain || domain <= 1 || !host)) {
     fabric.inside = level_of(catalog, *scale_up, rate);
+    if (node && node->shape != FabricShape::unknown) fabric.inside.shape = node->shape;
     fabric.domain = std::max(domain, count);
   } else if (host) {
     fabric.inside = level_of(catalog, *host, {});
@@ -107,8 +123,37 @@ Fabric fabric_of(const Catalog& catalog, const Accelerator& accelerator, std::st
         accelerator.peer_to_peer == PeerToPeer::no || accelerator.peer_to_peer == PeerToPeer::bridge;
     fabric.domain = count;
   }
-  fabric.between = between_hosts(catalog, network, count);
+  fabric.between = between_hosts(catalog, nullptr, network, count);
   return fabric;
+}
+
+double ring_share(const FabricLevel& level, std::int64_t domain, std::int64_t n) {
+  const auto as_double = [](std::int64_t v) { return static_cast<double>(v); };
+  if (n >= domain || n <= 1) return 1;
+  switch (level.shape) {
+    case FabricShape::full_mesh:
+      return (as_double(n) - 1) / (as_double(domain) - 1);
+    case FabricShape::cube_mesh:  // two links to each of two neighbours, one to two others: a pair has two, a quad four
+      return level.links > 4 ? (n <= 2 ? 2.0 : n <= 4 ? 4.0 : as_double(level.links)) / as_double(level.links) : 1;
+    case FabricShape::torus:  // two links an axis; only the whole domain closes its axes to rings
+      return level.links > 0 && n == 2 ? 1 / as_double(level.links) : 0.5;
+    default:
+      return 1;
+  }
+}
+
+double exchange_share(const FabricLevel& level, std::int64_t domain, std::int64_t n) {
+  const auto as_double = [](std::int64_t v) { return static_cast<double>(v); };
+  const double share = ring_share(level, domain, n);
+  if (level.shape == FabricShape::cube_mesh && n > 4)
+    return share / (10.0 / 7);  // four peers are one link away, three two
+  if (level.shape == FabricShape::torus && level.links > 1) {
+    // On an axis of s devices a message passes s/4 links where the axis is closed, s/3 where it is not.
+    const double axes = as_double(level.links) / 2;
+    const double side = std::pow(as_double(n), 1 / axes);
+    return share / std::max(1.0, axes * side / (n >= domain ? 4 : 3));
+  }
+  return share;
 }
 
 std::string fabric_name(const Fabric& fabric, std::int64_t devices, std::int64_t hosts) {

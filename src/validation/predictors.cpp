@@ -1,5 +1,6 @@
 // The predictors of measured rows. A line of `kPredictors` says which rows one claims; the first that does has them.
 
+#include <gpuplan/validation/collectives.hpp>
 #include <gpuplan/validation/memory.hpp>
 #include <gpuplan/validation/parts.hpp>
 #include <gpuplan/validation/parts_time.hpp>
@@ -156,8 +157,22 @@ void predict_parts_time(const Catalog& catalog, const CsvTable& table, std::stri
   }
 }
 
+bool claims_collectives(const RowKind& kind) {
+  return kind.metric == "collective_s" || kind.metric == "bus_bytes_per_s";
+}
+void predict_collective_rows(const Catalog& catalog, const CsvTable& table, std::string_view origin,
+                             std::span<ValidatedRow> rows) {
+  const auto read = read_collective_rows(table, origin);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CollectivePrediction p = predict_collective(catalog, read[i]);
+    rows[i].predicted = p.value;
+    rows[i].how = p.how;
+  }
+}
+
 // Training first: its tables share metrics with those of inference.
 constexpr RowPredictor kPredictors[] = {
+    {"collectives", claims_collectives, predict_collective_rows},
     {"training memory", claims_training, predict_training_rows},
     {"training time", claims_training_time, predict_training_time_rows},
     {"weights", claims_weights, predict_weight_rows},

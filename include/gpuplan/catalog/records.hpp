@@ -71,6 +71,28 @@ struct Accelerator {
 enum class LinkCategory : std::uint8_t { scale_up, host, switched, scale_out };
 std::string_view to_string(LinkCategory value);
 
+/// How a link joins its devices, which says what share of its rate a few of them have. `tree`: a PCIe switch or root complex.
+enum class FabricShape : std::uint8_t { unknown, switched, full_mesh, cube_mesh, bridge, torus, tree };
+std::string_view to_string(FabricShape value);
+
+/// What collectives of one algorithm reach over a link: docs/PHYSICS.md, "Communication". Times of a call and of one step, and the
+/// share of the link's rate that is achieved, by each of the two ways a message is sent: with a flag in every word, which starts
+/// at once, and in bulk, through buffers that must fill.
+struct CollectiveSpeed {
+  Text algorithm;  ///< ring, exchange, in_switch; between hosts network, in_network
+  Fact<Seconds> launch;
+  Fact<Seconds> hop;
+  Fact<double> efficiency;
+  Fact<Seconds> bulk_launch;
+  Fact<Seconds> bulk_hop;
+  Fact<double> bulk_efficiency;
+  Fact<double> pair_efficiency;  ///< in bulk between two devices, where more share what they do not
+  Fact<double> copy_efficiency;  ///< of the copy of a rank's own part, over the link's rate; nothing: it is not seen
+  Fact<std::int64_t> rows;       ///< that it is fitted to
+  Fact<std::int64_t> systems;
+  SourceId source = 0;
+};
+
 /// A link kind. Rates are per direction and device; efficiencies are achieved bus bandwidth over that rate.
 struct Link {
   Text name;
@@ -88,6 +110,8 @@ struct Link {
   Fact<Seconds> all_reduce_latency_2;
   Fact<Seconds> all_reduce_latency_8;
   Fact<bool> in_network_reduction;
+  FabricShape shape = FabricShape::unknown;
+  std::span<const CollectiveSpeed> collectives;
   Text achieved;
   Text measured_source;
   Text platforms;
@@ -106,6 +130,7 @@ struct NodeDesign {
   Text accelerator_text;
   Fact<std::int64_t> count;
   Text intra_topology;
+  FabricShape shape = FabricShape::unknown;  ///< where it is not that of the link
   Fact<BytesPerSecond> intra_rate;
   Text fabric_link;
   Fact<std::int64_t> scale_up_domain;

@@ -33,8 +33,12 @@ struct RankGroup {
 
 struct CollectiveTime {
   Seconds time;
-  std::string_view algorithm;  ///< `ring`, `one-shot`, `hierarchical ring`, …; empty for one rank
+  std::string_view algorithm;  ///< `ring`, `one-shot`, `hierarchical tree`, …; empty for one rank
 };
+
+/// Whose kernels: a communication library's (NCCL, RCCL), or also an inference engine's own all-reduces, which read the
+/// peers' buffers in one kernel: `one-shot` and `two-shot`. Those need peer-to-peer access and stay in the host.
+enum class Kernels : std::uint8_t { library, engine };
 
 /// Time of one collective, the cheapest algorithm; 0 for one rank, else above 0, finite, and never less for more bytes.
 ///
@@ -42,7 +46,7 @@ struct CollectiveTime {
 ///              buffer (all-gather, reduce-scatter), everything that one rank sends (all-to-all)
 /// A network of which nothing is known is taken to be the link inside; one of the two must have a rate.
 CollectiveTime collective_time(const Fabric& fabric, Collective kind, const RankGroup& group, Bytes size,
-                               Explain* why = nullptr);
+                               Explain* why = nullptr, Kernels kernels = Kernels::library);
 
 /// Bus bandwidth by NCCL's definition: size / time times 2(n−1)/n for an all-reduce, (n−1)/n for all-gather,
 /// reduce-scatter and all-to-all, 1 for broadcast and point-to-point; comparable with the rate of one link. 0 for one rank.
