@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace gpuplan {
 namespace {
@@ -44,8 +46,8 @@ class KnownNames {
     for (const CurrencyRate& rate : data.currencies) currencies_.insert(std::string(rate.currency));
   }
   // Why the offer cannot compete, or empty.
-  [[nodiscard]] std::string_view missing(const AddedOffer& offer) const {
-    if (!accelerators_.contains(lookup_key(offer.gpu))) return "the catalogue has no such accelerator";
+  [[nodiscard]] std::string_view missing(const AddedOffer& offer) {
+    if (!knows_accelerator(offer.gpu)) return "the catalogue has no such accelerator";
     if (!currencies_.contains(offer.currency)) return "the catalogue has no rate for its currency";
     if (!offer.count || *offer.count < 1) return "the number of GPUs is not known";
     if (!offer.price || *offer.price <= 0) return "no price";
@@ -53,11 +55,35 @@ class KnownNames {
   }
 
  private:
+  // Lists repeat their words, and a key is made of each once.
+  bool knows_accelerator(std::string_view name) {
+    const auto [entry, fresh] = asked_.try_emplace(name, false);
+    if (fresh) entry->second = accelerators_.contains(lookup_key(name));
+    return entry->second;
+  }
   std::unordered_set<std::string> accelerators_, currencies_;
+  std::unordered_map<std::string_view, bool> asked_;  // of names that the offers hold
 };
 
-Offer offer_of(const AddedOffer& added, Text provider, Dataset& into, Words& words) {
-  const SourceId source = into.source(added.source, added.observed_on, Layer::store);
+// The sources of a list, which are few, by the offers' own texts.
+class KnownSources {
+ public:
+  explicit KnownSources(Dataset& into) : into_(into) {}
+  SourceId of(const AddedOffer& offer) {
+    auto& days = known_[offer.source];
+    for (const auto& [day, id] : days) {
+      if (day == offer.observed_on) return id;
+    }
+    return days.emplace_back(offer.observed_on, into_.source(offer.source, offer.observed_on, Layer::store)).second;
+  }
+
+ private:
+  Dataset& into_;
+  std::unordered_map<std::string_view, std::vector<std::pair<std::string_view, SourceId>>> known_;
+};
+
+Offer offer_of(const AddedOffer& added, Text provider, Dataset& into, Words& words, KnownSources& sources) {
+  const SourceId source = sources.of(added);
   Offer offer;
   offer.id = into.keep(added.id);
   offer.provider = provider;
@@ -103,7 +129,8 @@ void add_offers(Dataset& into, std::span<const AddedOffer> added) {
     offers.push_back(&offer);
   }
   Words words(into);
-  const KnownNames known_names(into);
+  KnownNames known_names(into);
+  KnownSources sources(into);
   for (const std::string_view name : order) {
     Provider* provider = nullptr;
     for (Provider& known : into.providers) {
@@ -114,9 +141,11 @@ void add_offers(Dataset& into, std::span<const AddedOffer> added) {
       provider->name = provider->title = into.keep(name);
       provider->source = into.source("the store of imported prices", "", Layer::store);
     }
-    std::vector<Offer> offers(provider->offers.begin(), provider->offers.end());
+    std::vector<Offer> offers;
+    offers.reserve(provider->offers.size() + by_provider[name].size());
+    offers.assign(provider->offers.begin(), provider->offers.end());
     for (const AddedOffer* added_offer : by_provider[name]) {
-      Offer& offer = offers.emplace_back(offer_of(*added_offer, provider->name, into, words));
+      Offer& offer = offers.emplace_back(offer_of(*added_offer, provider->name, into, words, sources));
       if (const std::string_view why = known_names.missing(*added_offer); offer.rankable && !why.empty()) {
         offer.rankable = false;
         offer.why_not = why;

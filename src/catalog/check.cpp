@@ -183,6 +183,9 @@ class Checker {
     if (!gpu.memory_bandwidth.known()) report(gpu, {}, "accelerator " + quoted(gpu.name) + " has no memory bandwidth");
     positive(gpu, "accelerator", "memory_bandwidth_gb_per_s", gpu.memory_bandwidth);
     positive(gpu, "accelerator", "stream_bandwidth_gb_per_s", gpu.stream_bandwidth);
+    positive(gpu, "accelerator", "core_bandwidth_gb_per_s", gpu.core_bandwidth);
+    positive(gpu, "accelerator", "achieved_gemm_tflops", gpu.achieved_gemm);
+    positive(gpu, "accelerator", "achieved_gemv_tflops", gpu.achieved_gemv);
     positive(gpu, "accelerator", "scale_up_gb_per_s_per_direction", gpu.scale_up_bandwidth);
   }
   void check(const Engine& engine) {
@@ -194,6 +197,12 @@ class Checker {
     positive(engine, "engine", "dequantized_efficiency", engine.dequantized_efficiency);
     positive(engine, "engine", "attention_efficiency", engine.attention_efficiency);
     positive(engine, "engine", "bandwidth_efficiency", engine.bandwidth_efficiency);
+    positive(engine, "engine", "expanded_rows", engine.expanded_rows);
+    const auto is_like = [&](const Engine& other) { return lookup_key(other.name) == lookup_key(engine.like); };
+    if (!engine.like.empty() && std::none_of(dataset_.engines.begin(), dataset_.engines.end(), is_like)) {
+      report(engine, "like", "engine " + quoted(engine.name) + " is like the unknown engine " + quoted(engine.like),
+             nearest_of(dataset_.engines, engine.like));
+    }
     if (engine.memory_fraction.or_else(1) > 1) {
       report(engine, "memory_fraction", "engine " + quoted(engine.name) + " takes more than the memory there is");
     }

@@ -132,40 +132,115 @@ void cut_rows(const Options& options, EstimateDocument& document) {
     document.options.resize(rows);
 }
 
-Outcome finish(const Options& options, EstimateDocument document, int without_options, Outcome outcome) {
-  cut_rows(options, document);
-  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
-  outcome.status = document.options.empty() ? without_options : kDone;
-  outcome.document = std::move(document);
-  return outcome;
-}
+// An estimate, and the exit status that goes with having no option.
+struct Estimated {
+  EstimateDocument document;
+  int without_options = kNoPlan;
+};
 
-Outcome run_training_estimate(const Options& options, const Environment& environment, TrainingMethod method) {
+Estimated estimate_training_job(const Options& options, const Environment& environment, const Catalog& catalog,
+                                TrainingMethod method, Outcome& outcome) {
   refuse_parts_flags(options, true);
-  Outcome outcome;
-  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
   const TrainingEstimateRequest request =
       resolve_training_estimate(catalog, options, environment, method, outcome.notices);
   const TrainingEstimate estimate = estimate_training(catalog, request);
-  EstimateDocument document = report_training_estimate(catalog, request, estimate, options.explain);
-  return finish(options, std::move(document), estimate.limits_failed ? kLimitMissed : kNoPlan, std::move(outcome));
+  return {report_training_estimate(catalog, request, estimate, options.explain),
+          estimate.limits_failed ? kLimitMissed : kNoPlan};
+}
+
+Estimated estimate_job(const Options& options, const Environment& environment, const Catalog& catalog,
+                       Outcome& outcome) {
+  if (const auto method = training_method(options))
+    return estimate_training_job(options, environment, catalog, *method, outcome);
+  EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
+  request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
+  const bool by_parts = runs_by_parts(*request.model);
+  refuse_training_flags(options, by_parts);
+  if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
+  refuse_parts_flags(options);
+  return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
 }
 
 }  // namespace
 
 Outcome run_estimate(const Options& options, const Environment& environment) {
-  if (const auto method = training_method(options)) return run_training_estimate(options, environment, *method);
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
-  EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
-  request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
-  const bool by_parts = runs_by_parts(*request.model);
-  refuse_training_flags(options, by_parts);
-  if (!by_parts) refuse_parts_flags(options);
-  EstimateDocument document = by_parts
-                                  ? estimate_by_parts(options, catalog, request)
-                                  : report_estimate(catalog, request, make_estimate(catalog, request), options.explain);
-  return finish(options, std::move(document), kNoPlan, std::move(outcome));
+  Estimated estimated = estimate_job(options, environment, catalog, outcome);
+  EstimateDocument& document = estimated.document;
+  cut_rows(options, document);
+  for (const NoticeDocument& warning : document.warnings) outcome.notices.push_back(warning.message);
+  outcome.status = document.options.empty() ? estimated.without_options : kDone;
+  outcome.document = std::move(document);
+  return outcome;
+}
+
+namespace {
+
+bool is_asked(const Options& options, std::string_view offer) {
+  return options.offer.empty() || options.offer == offer;
+}
+
+// Where an option stands, and what is no dearer and no slower.
+std::vector<Cell> standing_of(const EstimateDocument& document, const OptionDocument& option) {
+  std::string beaten;
+  for (const OptionDocument& other : document.options) {
+    if (other.rank == option.dominated_by) beaten = "no dearer and no slower: " + other.offer;
+  }
+  return {{option.offer},
+          {option.provider},
+          {"rank " + std::to_string(option.rank)},
+          {beaten.empty() ? std::string("nothing is both cheaper and faster") : beaten},
+          {},
+          {}};
+}
+
+// Offers that never take part, whatever the job: their price is unknown, or their hardware.
+void add_unrankable(const Catalog& catalog, const Options& options, ListDocument& list) {
+  if (options.offer.empty()) return;
+  for (const Provider& provider : catalog.providers()) {
+    for (const Offer& offer : provider.offers) {
+      if (offer.rankable || !is_asked(options, offer.id)) continue;
+      list.rows.push_back({{std::string(offer.id)},
+                           {std::string(provider.name)},
+                           {std::string("not rankable")},
+                           {std::string(offer.why_not)},
+                           {},
+                           {}});
+    }
+  }
+}
+
+}  // namespace
+
+Outcome run_why(const Options& options, const Environment& environment) {
+  Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::cheapest);
+  const EstimateDocument document = estimate_job(options, environment, catalog, outcome).document;
+  ListDocument list;
+  list.what = "why";
+  list.columns = {"offer", "provider", "rule", "needed", "available", "smallest_change"};
+  if (!options.offer.empty()) {
+    for (const OptionDocument& option : document.options) {
+      if (is_asked(options, option.offer)) list.rows.push_back(standing_of(document, option));
+    }
+  }
+  for (const RejectedDocument& r : document.rejected) {
+    if (is_asked(options, r.offer))
+      list.rows.push_back({{r.offer}, {r.provider}, {r.rule}, {r.needed}, {r.available}, {r.smallest_change}});
+  }
+  add_unrankable(catalog, options, list);
+  if (list.rows.empty() && !options.offer.empty()) {
+    throw InputError(Problem{"input.unknown_name",
+                             "no offer '" + options.offer + "' among those that were looked at",
+                             Place{"--offer", 0, 0},
+                             "the id of an offer that the filters let through (see 'gpuplan offers')",
+                             {},
+                             {}});
+  }
+  list.note = std::to_string(document.options.size()) + " offers can run the job; 'gpuplan estimate' ranks them";
+  outcome.document = std::move(list);
+  return outcome;
 }
 
 Outcome run_memory(const Options& options, const Environment& environment) {

@@ -388,6 +388,8 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},
     {"count", 0, "N", "exactly so many accelerators in all", "", true, kChoice,
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
+    {"offer", 0, "ID", "this offer alone", "", true, kChoice,
+     [](Options& o, std::string_view t) { return take_text(t, o.offer); }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
     {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/offer_class.hpp>
 #include <gpuplan/prices/store.hpp>
 
 #include <algorithm>
@@ -77,6 +78,40 @@ std::string facts_of_rates(const Options& options, const Environment& environmen
   return facts;
 }
 
+// The accelerators of a class, of those that are asked for.
+std::vector<std::string> names_of_class(const Catalog& facts, BoardClass board, const std::vector<std::string>& asked) {
+  std::vector<std::string> names;
+  for (const Accelerator& gpu : facts.accelerators()) {
+    const bool is_asked = asked.empty() || std::find(asked.begin(), asked.end(), gpu.name) != asked.end();
+    if (is_asked && board_class(gpu) == board) names.emplace_back(gpu.name);
+  }
+  return names;
+}
+
+// The first rows of a list of offers, in its order: by price, or class by class.
+std::vector<AddedOffer> cheapest_offers(PriceStore& store, StoreQuery query, const Options& options) {
+  query.rankable_only = true;
+  query.limit = *options.top;
+  if (options.sort == SortBy::price) return offers_for_catalog(store, query);
+  const Catalog facts = load_catalog({});
+  const std::vector<std::string> asked = query.gpus;
+  for (const Provider& provider : facts.providers()) {
+    if (provider.marketplace) query.marketplaces.emplace_back(provider.name);
+  }
+  std::vector<AddedOffer> offers;
+  for (const BoardClass board : kBoardClasses) {
+    query.gpus = names_of_class(facts, board, asked);
+    if (query.gpus.empty()) continue;
+    for (const bool marketplace : {false, true}) {
+      query.marketplace = marketplace;
+      query.limit = *options.top - static_cast<std::int64_t>(offers.size());
+      for (AddedOffer& offer : offers_for_catalog(store, query)) offers.push_back(std::move(offer));
+      if (static_cast<std::int64_t>(offers.size()) >= *options.top) return offers;
+    }
+  }
+  return offers;
+}
+
 // Imported prices that the command may use: what it is narrowed to narrows them, and of offers alike but for the region or
 // machine the cheapest stands for all, unless a region is asked for.
 std::vector<AddedOffer> imported_offers(const Options& options, const Environment& environment, bool all,
@@ -93,15 +128,11 @@ std::vector<AddedOffer> imported_offers(const Options& options, const Environmen
   narrow_to_names(options, query);
   try {
     PriceStore store(path, PriceStore::Use::read);
-    const auto rows = static_cast<std::size_t>(options.top.value_or(0));
-    const bool by_price =
-        options.sort == SortBy::price && !options.vat.adds && !options.max_age && options.software.empty();
-    if (all && rows > 0 && by_price) {  // the cheapest that compete come first in the list
-      StoreQuery cheapest = query;
-      cheapest.rankable_only = true;
-      cheapest.limit = options.top.value_or(0);
-      std::vector<AddedOffer> offers = offers_for_catalog(store, cheapest);
-      if (offers.size() == rows) return offers;
+    const bool by_list_price =
+        !options.vat.adds && !options.max_age && options.software.empty() && options.words.empty();
+    if (all && options.top.value_or(0) > 0 && by_list_price) {
+      auto offers = cheapest_offers(store, query, options);
+      if (offers.size() >= static_cast<std::size_t>(*options.top)) return offers;
     }
     return offers_for_catalog(store, query);
   } catch (const InputError& problem) {

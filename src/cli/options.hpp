@@ -26,6 +26,7 @@ struct Options {
   std::optional<TrainingMethod> train;
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
+  std::string offer;  ///< its id
   std::optional<std::int64_t> global_batch;
   std::optional<Seconds> deadline;
   std::string by;      ///< a day, or a day and a time

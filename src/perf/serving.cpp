@@ -40,7 +40,7 @@ ServingTime time_of(const ServingJob& job, const ServingWork& work, const PhaseS
                     const EngineConstants& constants, Explain* why) {
   const Engine& engine = *job.engine;
   const JoinedSeconds joined = join_phases(work, phases, constants, why);
-  const JoinedSeconds least = join_phases(work, floor_seconds(work), {}, nullptr);
+  const JoinedSeconds least = join_phases(work, floor_seconds(work), ideal_constants(constants), nullptr);
   const bool loaded = work.in_flight > 1;
   const Regime prefill = loaded ? Regime::prefill_loaded : Regime::prefill;
   const Regime decode = loaded ? Regime::decode_loaded : Regime::decode;

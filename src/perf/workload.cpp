@@ -111,8 +111,10 @@ struct DeviceRates {
     if (!is_cpu || op.kind != OperatorKind::memory || !device.core_bandwidth.known()) return bandwidth;
     return std::min(bandwidth, device.core_bandwidth.value.base()) / 2;
   }
-  // The threads of a CPU meet at the end of each operation, one after the other.
-  [[nodiscard]] double meetings() const { return is_cpu ? as_double(device.sm_count.or_else(1)) : 1; }
+  // The threads of a CPU meet at the end of each operation; the more there are, the farther the last one is.
+  [[nodiscard]] double meetings() const {
+    return is_cpu ? 1 + std::log2(as_double(std::max<std::int64_t>(device.sm_count.or_else(1), 1))) : 1;
+  }
   // Cores of a CPU share the rows of a product evenly.
   [[nodiscard]] double multiprocessors() const { return is_cpu ? 0 : as_double(device.sm_count.or_else(0)); }
 };
@@ -173,6 +175,13 @@ Seconds reduce_time(const FabricLevel& level, std::int64_t devices, Bytes size, 
 }
 
 }  // namespace
+
+EngineConstants ideal_constants(const EngineConstants& constants) {
+  EngineConstants ideal;
+  ideal.meeting = constants.meeting;
+  ideal.in_step = constants.in_step;
+  return ideal;
+}
 
 double Speculation::tokens_per_step() const {
   const double a = std::clamp(acceptance, 0.0, 1.0);

@@ -124,6 +124,14 @@ void keep_form(Candidates& candidates, std::string_view form) {
   if (!fitting.empty()) candidates = std::move(fitting);
 }
 
+// The product `v100-pcie` of a row whose accelerator is the V100: the one member of the family that it names.
+void keep_product(const Catalog& catalog, const std::string& product, const std::string& base, Candidates& candidates) {
+  const std::string key = lookup_key(base);
+  if (key.empty() || lookup_key(product).find(key) == std::string::npos) return;
+  Candidates named = catalog.select_accelerators(product);
+  if (named.size() == 1 && named.front()->family == candidates.front()->family) candidates = std::move(named);
+}
+
 std::string shown_gib(double gib) { return format_significant(gib, 3) + " GiB"; }
 
 std::string names_of(const Candidates& candidates) {
@@ -180,7 +188,7 @@ std::vector<Reading> readings_of(std::int64_t count) {
 const GpuMatch& AcceleratorNames::match(const GpuClaim& claim) {
   std::string key = claim.name + '\n' + claim.machine + '\n' + std::to_string(claim.count) + '\n' +
                     (claim.memory_gib ? std::to_string(std::llround(*claim.memory_gib * 1024)) : "") +
-                    (claim.measured ? "m" : "");
+                    (claim.measured ? "m" : "") + '\n' + claim.product;
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   return known_.emplace(std::move(key), find(claim)).first->second;
@@ -204,6 +212,7 @@ GpuMatch AcceleratorNames::find(const GpuClaim& claim) const {
   }
 
   Candidates candidates = all;
+  keep_product(catalog_, claim.product, parts.base, candidates);
   const std::string form = parts.form;
   if (candidates.size() > 1 && !form.empty()) keep_form(candidates, form);
   if (candidates.size() > 1 && parts.memory_gib) {

@@ -20,6 +20,7 @@ struct GpuClaim {
   std::int64_t count = 1;
   std::string machine;    // instance type or the like, which may tell the form factor
   bool measured = false;  // the memory was read from the device
+  std::string product = {};  // the list's own name of the thing, which may tell the card from others of its family
 };
 
 struct GpuNote {

@@ -194,7 +194,9 @@ std::string conditions(const StoreQuery& query) {
     sql += " AND o.snapshot IN (SELECT max(id) FROM snapshot GROUP BY source)";
   }
   const auto same = [](const std::string& text) { return std::string_view(text); };
-  add_among(sql, "o.gpu", query.gpus, same);
+  // Of many accelerators the cheapest are found sooner by going through the prices in order (a '+' keeps the index out).
+  constexpr std::size_t kFewNames = 8;
+  add_among(sql, query.limit > 0 && query.gpus.size() > kFewNames ? "+o.gpu" : "o.gpu", query.gpus, same);
   add_among(sql, "o.provider", query.providers, same);
   add_among(sql, "o.contract", query.contracts, [](Contract value) { return to_string(value); });
   if (!query.region.empty()) sql += " AND instr(lower(o.region), " + quoted(to_lower(query.region)) + ") > 0";
@@ -205,6 +207,12 @@ std::string conditions(const StoreQuery& query) {
            ") > 0 OR instr(lower(o.provider), " + word + ") > 0 OR instr(lower(o.model), " + word + ") > 0)";
   }
   if (query.rankable_only) sql += " AND o.rankable";
+  if (query.marketplace) {
+    std::string hosts;
+    add_among(hosts, "o.provider", query.marketplaces, same);
+    const std::string listed = hosts.empty() ? "" : " OR " + hosts.substr(std::string_view(" AND ").size());
+    sql += std::string(*query.marketplace ? " AND (" : " AND NOT (") + "o.marketplace" + listed + ")";
+  }
   return sql;
 }
 

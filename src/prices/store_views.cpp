@@ -2,6 +2,7 @@
 
 #include "store_access.hpp"
 
+#include <gpuplan/base/parse.hpp>
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
@@ -194,6 +195,25 @@ std::vector<PriceSeries> price_history(PriceStore& store, const StoreQuery& quer
   return series;
 }
 
+// The bands that lists give are shares of instances that were interrupted in a month: `<5%`, `5-10%`, `>20%`. The middle of a band,
+// or where it is open its one end, as a rate a month of an instance that always runs.
+std::optional<double> interruptions_of(const std::string& band) {
+  constexpr const char* kDigits = "0123456789.";
+  std::vector<double> bounds;
+  for (std::size_t at = band.find_first_of(kDigits); at != std::string::npos; at = band.find_first_of(kDigits, at)) {
+    const std::size_t end = std::min(band.find_first_not_of(kDigits, at), band.size());
+    const auto bound = parse_non_negative(band.substr(at, end - at));
+    if (!bound.value || *bound.value > 100) return std::nullopt;
+    bounds.push_back(*bound.value);
+    at = end;
+  }
+  if (bounds.empty() || bounds.size() > 2) return std::nullopt;
+  if (bounds.size() == 1 && band.find('<') != std::string::npos) bounds.insert(bounds.begin(), 0);
+  const double share = (bounds.front() + bounds.back()) / 200;
+  if (share <= 0 || share >= 1) return std::nullopt;
+  return -std::log1p(-share);
+}
+
 std::vector<AddedOffer> offers_for_catalog(PriceStore& store, const StoreQuery& query) {
   std::vector<AddedOffer> added;
   for (StoredOffer& stored : store.offers(query)) {
@@ -222,6 +242,8 @@ std::vector<AddedOffer> offers_for_catalog(PriceStore& store, const StoreQuery& 
     if (o.ram_gb) out.ram = gigabytes(*o.ram_gb);
     if (o.storage_gb) out.storage = gigabytes(*o.storage_gb);
     out.product = std::move(o.product);
+    if (o.contract == Contract::spot && !o.interruption.empty())
+      out.interruptions_per_month = interruptions_of(o.interruption);
     out.confidence = o.confidence;
     out.rankable = o.rankable;
     out.why_not = std::move(o.why_not);

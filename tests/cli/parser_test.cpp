@@ -42,7 +42,7 @@ TEST_CASE("command line: names of accelerators may hold commas, so the catalogue
   Options asked;
   asked.gpus = {"L4,L40S"};
   std::vector<std::string> notices;
-  const ListFilter filter = resolve_filter(testing::built_in(), asked, Prices::unused, notices);
+  const ListFilter filter = resolve_filter(testing::built_in(), asked, Environment{}, Prices::unused, notices);
   REQUIRE(filter.accelerators.size() == 2);
   CHECK(filter.accelerators[0] == &testing::gpu("L4"));
   CHECK(filter.accelerators[1] == &testing::gpu("L40S"));

@@ -140,4 +140,42 @@ TEST_CASE("prices: imported offers take part in lists of offers unless they are 
   CHECK(first_id({"--no-store"}).find("store/") == std::string::npos);
 }
 
+// With a number of rows the store is asked for the cheapest of each class alone; without, all of it is read.
+TEST_CASE("offers: the first rows are those of the whole list, class by class and by price", "[cli][prices]") {
+  Session session;
+  std::string text = "provider,gpu,count,contract,price,currency,marketplace,product\n";
+  int n = 0;
+  for (const char* gpu : {"L4", "H100 SXM", "RTX 4090", "A100 SXM4 80GB", "L40S"}) {
+    for (const char* marketplace : {"false", "true"}) {
+      for (const char* price : {"0.0101", "0.0303", "0.0202"}) {
+        text += "lambda," + std::string(gpu) + ",1,on_demand," + price + std::to_string(n) + ",USD," + marketplace +
+                ",p" + std::to_string(n) + "\n";
+        ++n;
+      }
+    }
+  }
+  (void)session.run({"import", "csv", session.folder().write("many.csv", text)});
+  const auto ids = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "offers");
+    words.insert(words.end(), {"--store", session.folder().path("prices.db")});
+    Environment environment;
+    environment.today = {2026, 11, 30};
+    environment.home = session.folder().path();
+    const Invocation invocation = parse_arguments(words);
+    const auto list = std::get<ListDocument>(invocation.command->run(invocation.options, environment).document);
+    std::vector<std::string> all;
+    for (std::size_t row = 0; row < list.rows.size(); ++row) all.push_back(text_at(list, row, "id"));
+    return all;
+  };
+  for (const std::vector<std::string>& order : {std::vector<std::string>{}, {"--sort", "price"}}) {
+    const std::vector<std::string> whole = ids(order);
+    for (const std::size_t rows : {1U, 4U, 9U, 25U}) {
+      std::vector<std::string> words = order;
+      words.insert(words.end(), {"--top", std::to_string(rows)});
+      CAPTURE(order.size(), rows);
+      CHECK(ids(words) == std::vector<std::string>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(rows)));
+    }
+  }
+}
+
 }  // namespace gpuplan::cli

@@ -3,7 +3,10 @@
 #include "serving_fixture.hpp"
 
 #include <gpuplan/base/error.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 #include <gpuplan/perf/cpu_slice.hpp>
+
+#include <limits>
 
 using namespace gpuplan;
 using namespace gpuplan::testing;
@@ -68,8 +71,7 @@ TEST_CASE("cpu slice: figures that are none are refused", "[perf]") {
 // vCPUs read 25 to 60 GB/s: 60 / 4.9 is 12 at best.
 TEST_CASE("cpu slice: an 8B model in 4 bit on a small server makes some tokens a second", "[perf][seeds]") {
   const Ceilings ceilings(built_in());
-  ServedModel model = served("llama-3-8b", "gguf:Q4_K_M");
-  model.scheme = resolve_scheme(model.scheme, model.architecture, model.tensors);
+  const ServedModel model = served("llama-3-8b", "gguf:Q4_K_M");
   const Engine* engine = built_in().find_engine("llama.cpp-cpu");
   REQUIRE(engine);
   const ServingJob job{&model, engine, {2048, 512, 128}};

@@ -2,6 +2,7 @@
 /// A model, an engine and devices of the built-in catalogue, ready to be timed.
 
 #include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/model/stored_scheme.hpp>
 #include <gpuplan/perf/serving.hpp>
 
 #include <string_view>
@@ -18,9 +19,9 @@ inline ServedModel served(std::string_view model, std::string_view scheme = "bf1
   GPUPLAN_ASSERT(preset, "the tests name models of the catalogue");
   ServedModel result;
   result.architecture = architecture_of(*preset);
-  result.scheme = parse_scheme(scheme).value.value();
   result.kv = *parse_kv_format(kv).value;
   result.tensors = tensors_of(result.architecture);
+  result.scheme = resolve_scheme(parse_scheme(scheme).value.value(), result.architecture, result.tensors);
   return result;
 }
 

@@ -318,8 +318,9 @@ TEST_CASE("our CSV: the table of facts gives the built-in offers", "[prices]") {
     }
   }
   CAPTURE(found, all, missing);
-  // The others are cards whose form factor the table has in the product's name alone (794 of 806 now).
-  CHECK(static_cast<double>(found) >= 0.98 * static_cast<double>(all));
+  // The others (8 of 806) say only `A100` or `H100`; the built-in record has the PCIe card, for the same provider lists the SXM one apart,
+  // or for the price is that of its PCIe card. Their notes say so.
+  CHECK(found + 8 >= all);
 }
 
 }  // namespace gpuplan

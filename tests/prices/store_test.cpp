@@ -6,11 +6,13 @@
 #include <gpuplan/report/build.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <map>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -308,6 +310,32 @@ TEST_CASE("price store: files that are none are refused with what is wrong", "[p
   CHECK(reading(path) == "store.damaged");
 }
 
+// The child gives up root, who may write anywhere.
+TEST_CASE("price store: a file in a folder that may not be written to is read, and writing to it is refused",
+          "[prices]") {
+  const Folder folder;
+  const std::string path = folder.path("p.db");
+  import(path, {offer("a", 8), offer("b", 16)});
+  {
+    Database store(path, Database::Use::write);
+    store.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  REQUIRE(::chmod(path.c_str(), 0444) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0555) == 0);
+  const auto as_somebody = [](const std::function<void()>& what) {
+    return in_child([&] {
+      constexpr uid_t kNobody = 65534;
+      if (::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(9);
+      what();
+    });
+  };
+  CHECK(as_somebody([&] { ::_exit(all(path).size() == 2 ? 0 : 1); }) == 0);
+  CHECK(as_somebody(
+            [&] { ::_exit(problem_of([&] { import(path, {offer("c", 1)}); }) == "store.read_only" ? 0 : 1); }) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  CHECK(all(path).size() == 2);
+}
+
 TEST_CASE("price store: a schema of an older program is migrated, and nothing is lost", "[prices]") {
   const Folder folder;
   const std::string path = folder.path("p.db");
@@ -345,6 +373,45 @@ TEST_CASE("price store: imported offers join the catalogue between the built-in 
   CHECK(catalog.find_provider("newcomer") != nullptr);
   const std::string mine = folder.write("my.yaml", "providers:\n  - {name: newcomer, title: The newcomer}\n");
   CHECK(load_catalog({{mine, Layer::user}}, added).find_provider("newcomer")->title == "The newcomer");
+}
+
+TEST_CASE("price store: offers of marketplaces are told by themselves or by their provider", "[prices]") {
+  const Folder folder;
+  ImportedOffer flagged = offer("a", 8);
+  flagged.marketplace = true;
+  ImportedOffer hosted = offer("b", 16);
+  hosted.provider = "bazaar";
+  import(folder.path("p.db"), {flagged, hosted, offer("c", 24)});
+  StoreQuery query;
+  query.marketplaces = {"bazaar"};
+  query.marketplace = true;
+  CHECK(all(folder.path("p.db"), query).size() == 2);
+  query.marketplace = false;
+  REQUIRE(all(folder.path("p.db"), query).size() == 1);
+  CHECK(all(folder.path("p.db"), query)[0].offer.product == "c");
+  query.marketplace = true;
+  query.marketplaces.clear();
+  CHECK(all(folder.path("p.db"), query).size() == 1);
+}
+
+TEST_CASE("price store: an interruption band is a rate a month", "[prices]") {
+  struct Row {
+    const char* band;
+    double share;  // 0: no rate
+  };
+  for (const Row& row : {Row{"<5%", 0.025}, Row{"5-10%", 0.075}, Row{">20%", 0.2}, Row{"often", 0}, Row{"1e99%", 0},
+                         Row{"0%", 0}, Row{"100%", 0}}) {
+    const Folder folder;
+    ImportedOffer spot = offer("a", 8, Contract::spot);
+    spot.interruption = row.band;
+    import(folder.path("p.db"), {spot});
+    PriceStore store(folder.path("p.db"), PriceStore::Use::read);
+    const auto added = offers_for_catalog(store, {});
+    REQUIRE(added.size() == 1);
+    CAPTURE(row.band);
+    CHECK(added[0].interruptions_per_month.has_value() == (row.share > 0));
+    if (row.share > 0) CHECK(*added[0].interruptions_per_month == Approx(-std::log(1 - row.share)));
+  }
 }
 
 TEST_CASE("price list: another currency is converted at a dated rate that is shown", "[prices]") {  // w59

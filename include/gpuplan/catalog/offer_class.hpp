@@ -11,6 +11,8 @@
 namespace gpuplan {
 
 enum class BoardClass : std::uint8_t { fabric, slot, consumer, integrated, cpu };
+inline constexpr BoardClass kBoardClasses[] = {BoardClass::fabric, BoardClass::slot, BoardClass::consumer,
+                                               BoardClass::integrated, BoardClass::cpu};  ///< as lists go
 std::string_view to_string(BoardClass value);
 
 struct OfferClass {

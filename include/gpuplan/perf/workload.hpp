@@ -63,6 +63,8 @@ struct EngineConstants {
   double in_step = 0;      ///< share of all others' prompts that come before one's own in a closed loop
 };
 EngineConstants constants_of(const Engine& engine);
+/// An engine that reaches all and costs nothing, with the same order of requests.
+EngineConstants ideal_constants(const EngineConstants& constants);
 
 /// An operator on one device with what that device could reach.
 struct OperatorWork {

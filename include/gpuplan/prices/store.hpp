@@ -52,8 +52,10 @@ struct StoreQuery {
   std::optional<std::int64_t> snapshot;
   bool all_snapshots = false;
   bool rankable_only = false;
-  bool cheapest_of_alike = false;  ///< of offers that differ in region, machine or instance type alone, the cheapest
-  std::int64_t limit = 0;          ///< cheapest GPU hour first; 0: no limit
+  bool cheapest_of_alike = false;   ///< of offers that differ in region, machine or instance type alone, the cheapest
+  std::int64_t limit = 0;           ///< cheapest GPU hour first; 0: no limit
+  std::optional<bool> marketplace;  ///< only such, or only others
+  std::vector<std::string> marketplaces;  ///< providers that are, whatever their offers say
 };
 
 class PriceStore {

@@ -168,7 +168,7 @@ void read_own_csv(ImportRun& run) {
     }
     const std::string name(row.text({"gpu"}));
     if (!name.empty() && offer.share.value_or(1) >= 1) {
-      run.resolve(offer, {name, offer.gpu_memory_gb, offer.count.value_or(1), offer.interconnect, false});
+      run.resolve(offer, {name, offer.gpu_memory_gb, offer.count.value_or(1), offer.interconnect, false, offer.product});
     } else {
       offer.gpu = name;
     }

@@ -149,7 +149,7 @@ EstimateDocument report_training_estimate(const Catalog& catalog, const Training
   EstimateDocument d;
   d.catalog = stamp_of(catalog);
   d.currency = request.offers.currency;
-  d.vat = request.offers.vat == VatHandling::include ? "included" : "excluded";
+  d.vat = request.offers.vat.adds ? "included" : "excluded";
   std::set<std::string_view> currencies;
   for (const TrainingOption& option : estimate.options) currencies.insert(option.offer->currency);
   d.rates = rates_of(catalog, request.offers.currency, currencies);
