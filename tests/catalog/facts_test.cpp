@@ -51,6 +51,15 @@ struct Total {
   double sum = 0;
 };
 
+// The accelerators that the collected table has: cloud CPUs of the table of CPU shapes came later.
+std::vector<Accelerator> collected_accelerators() {
+  std::vector<Accelerator> collected;
+  for (const Accelerator& gpu : built_in().accelerators()) {
+    if (built_in().source(gpu.source).text.find("sc-inspector-data (bw_mem read)") == Text::npos) collected.push_back(gpu);
+  }
+  return collected;
+}
+
 // How many records state a field, and what they add up to.
 template <class R>
 Total total_of(std::span<const R> records, const std::string& field) {
@@ -70,9 +79,10 @@ Total total_of(std::span<const R> records, const std::string& field) {
 // The counts and sums were computed from the collected tables, not from data/*.yaml: a figure that is lost, doubled, put in a
 // wrong column or scaled moves them.
 TEST_CASE("facts: fields add up to what was collected", "[catalog]") {
+  const std::vector<Accelerator> collected = collected_accelerators();
   for (const auto& row : reference_table("catalogue_sums.csv")) {
     const Total total = row.at("records") == "nodes" ? total_of(built_in().nodes(), row.at("field"))
-                                                     : total_of(built_in().accelerators(), row.at("field"));
+                                                     : total_of(std::span<const Accelerator>(collected), row.at("field"));
     CAPTURE(row.at("records"), row.at("field"));
     CHECK(total.stated == std::stoi(row.at("stated")));
     CHECK(total.sum == Approx(std::stod(row.at("sum"))).epsilon(1e-9));
@@ -92,7 +102,7 @@ TEST_CASE("facts: every accelerator of the table resolves to one record by name 
       CHECK(built_in().find_accelerator(alias) == named);
     }
   }
-  if (!rows.empty()) CHECK(seen.size() == built_in().accelerators().size());
+  if (!rows.empty()) CHECK(seen.size() == collected_accelerators().size());
 }
 
 TEST_CASE("facts: every card of the price table resolves, but those that its notes except", "[catalog]") {

@@ -94,7 +94,7 @@ TEST_CASE("command line: letters stand for their flags", "[cli]") {
 }
 
 TEST_CASE("command line: all mistakes are told at once, with the flag", "[cli]") {
-  const auto problems = refused({"estimate", "--context", "0x10", "--contract", "spots", "--sort", "price"});
+  const auto problems = refused({"estimate", "--context", "0x10", "--contract", "spots", "--sort", "speed"});
   REQUIRE(problems.size() == 3);
   CHECK(problems[0].place->origin == "--context");
   CHECK(problems[1].nearest == "spot");

@@ -41,7 +41,11 @@ TEST_CASE("parts plan: the smallest card that holds a network stands first", "[p
                        [](const PartsFit& a, const PartsFit& b) { return a.memory.capacity < b.memory.capacity; }));
   for (auto fit = plan.hardware.begin(); fit != first_refused; ++fit)
     CHECK(fit->memory.verdict != FitVerdict::does_not_fit);
-  for (auto fit = first_refused; fit != plan.hardware.end(); ++fit) CHECK(fit->rejection->rule == "memory");
+  for (auto fit = first_refused; fit != plan.hardware.end(); ++fit) {
+    CAPTURE(fit->accelerator->name);
+    // The library has no kernels for some processors.
+    CHECK((fit->rejection->rule == "memory" || fit->rejection->rule == "engine.vendor"));
+  }
 }
 
 TEST_CASE("parts plan: a map of 2^31 elements is refused whatever the memory", "[planner][parts]") {

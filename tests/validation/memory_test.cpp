@@ -100,7 +100,7 @@ TEST_CASE("validate: a row without a prediction counts as an error of 1 and says
   const Validation v = validate(
       "a,s,text,llama.cpp,,no-such-model,RTX A6000,1,gguf:Q8_0,fp16,load,1,,,,1024,,allocated,,kv_bytes,5\n"
       "b,s,text,no-engine,,gpt2,RTX A6000,1,fp16,,load,1,,,,1024,,allocated,,kv_bytes,5\n"
-      "c,s,image,no-engine,,gpt2,RTX A6000,1,fp16,,load,1,,,,1024,,allocated,,images_per_s,5\n"
+      "c,s,image,no-engine,,gpt2,RTX A6000,1,fp16,,load,1,,,,1024,,allocated,,frames_per_joule,5\n"
       "d,s,text,llama.cpp,,gpt2,RTX A6000,1,fp16,,load,1,,,,1024,,allocated,no,kv_bytes,5\n");
   CHECK(v.rows == 4);
   REQUIRE(v.scored.size() == 3);
