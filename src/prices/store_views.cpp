@@ -199,6 +199,7 @@ std::vector<PriceSeries> price_history(PriceStore& store, const StoreQuery& quer
 // or where it is open its one end, as a rate a month of an instance that always runs.
 std::optional<double> interruptions_of(const std::string& band) {
   constexpr const char* kDigits = "0123456789.";
+  if (band.find_first_not_of("0123456789.<>=-% ") != std::string::npos) return std::nullopt;  // in words
   std::vector<double> bounds;
   for (std::size_t at = band.find_first_of(kDigits); at != std::string::npos; at = band.find_first_of(kDigits, at)) {
     const std::size_t end = std::min(band.find_first_not_of(kDigits, at), band.size());

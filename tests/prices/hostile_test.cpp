@@ -50,8 +50,9 @@ std::vector<Seed> seeds() {
        "BilledCost,BillingCurrency,ChargeCategory,ListUnitPrice,PricingUnit,ProviderName,RegionId,SkuId,ResourceType,"
        "ChargePeriodStart\n"
        "98.32,USD,Usage,98.32,Hours,AWS,us-east-1,p5.48xlarge,p5.48xlarge,2026-09-01T00:00:00Z\n"},
-      {"opencost", "",
-       "provider,region,instance_type,gpu,gpu_price,cpu_price,ram_price\naws,us,g6.xlarge,L4,0.5,0.03,0.004\n"},
+      {"opencost", "aws",
+       "EndTimestamp,InstanceID,Region,AssetClass,InstanceIDField,InstanceType,MarketPriceHourly,Version\n"
+       "2026-09-20T00:00:00Z,n1,eu,node,metadata.labels,g6.xlarge,0.8,\n"},
   };
 }
 
