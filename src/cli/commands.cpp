@@ -9,6 +9,13 @@ constexpr std::string_view kEstimateFlags[] = {
     "format", "explain",  "assert",   "file",     "output-file", "catalog",  "store",  "no-store",    "help"};
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
+                                             "gpu-layers",
+                                             "cpu-moe",
+                                             "kv-on-host",
+                                             "draft",
+                                             "beside",
+                                             "adapters",
+                                             "adapter-rank",
                                              "train",
                                              "seq",
                                              "micro-batch",
@@ -79,6 +86,7 @@ constexpr std::string_view kMemoryExamples[] = {
     "gpuplan memory --model llama-70b --dtype int4 --gpu RTX4090 --count 2",
     "gpuplan memory --model deepseek-v3 --gpu H200 --explain",
     "gpuplan memory --model qwen3-32b --dtype fp8 --gpu L40S --fit max-context",
+    "gpuplan memory --model qwen3-30b-a3b --engine llama.cpp --cpu-moe 36 --gpu RTX4090",
     "gpuplan memory --model llama-2-7b --train qlora --gpu RTX4090 --seq 2048",
     "gpuplan memory --model sdxl --gpu RTX4090 --batch 4 --images 1024x1024",
     "gpuplan memory --model bert-base-uncased --batch 32 --length 512"};

@@ -3,6 +3,7 @@ set(GPUPLAN_MEMORY_SOURCES
   inference_rates.cpp
   part_activations.cpp
   parts.cpp
+  residency.cpp
   training.cpp
   training_activations.cpp
   training_limits.cpp

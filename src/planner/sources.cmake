@@ -1,4 +1,5 @@
 set(GPUPLAN_PLANNER_SOURCES
+  company.cpp
   estimate.cpp
   hardware.cpp
   limits.cpp
