@@ -62,8 +62,20 @@ void refuse_parts_flags(const Options& options, bool training = false) {
                            {}});
 }
 
+void refuse_residency_flags(const Options& options) {
+  if (options.said_of_residency.empty()) return;
+  const std::string flag = "--" + options.said_of_residency.front();
+  throw InputError(Problem{"input.contradiction",
+                           flag + " is about serving a language model",
+                           Place{flag, 0, 0},
+                           "a language model that generates as --model, and no --train",
+                           {},
+                           {}});
+}
+
 Outcome run_training_memory(const Options& options, const Environment& environment, TrainingMethod method) {
   refuse_parts_flags(options);
+  refuse_residency_flags(options);
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices);
   const TrainingRequest request = resolve_training(catalog, options, environment, method, outcome.notices);
@@ -252,6 +264,7 @@ Outcome run_memory(const Options& options, const Environment& environment) {
       std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*model);
   refuse_training_flags(options, by_parts);
+  if (by_parts) refuse_residency_flags(options);
   if (by_parts) return run_parts_memory(options, catalog, request, *model, std::move(outcome));
   refuse_parts_flags(options);
   request.model = model;

@@ -152,6 +152,7 @@ Outcome take_framework(Options& o, std::string_view text) {
 
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
+constexpr std::string_view kResidency = "what is in host memory, and what is beside the model";
 constexpr std::string_view kTraining = "a training job";
 constexpr std::string_view kParts = "a network that does not generate token by token";
 constexpr std::string_view kChoice = "what may be used";
@@ -162,6 +163,11 @@ constexpr std::string_view kProgram = "the program";
 TrainingSpec& of_training(Options& o, std::string_view flag) {
   o.said_of_training.emplace_back(flag);
   return o.training;
+}
+
+Residency& of_residency(Options& o, std::string_view flag) {
+  o.said_of_residency.emplace_back(flag);
+  return o.job.residency;
 }
 
 PartsJob& of_parts(Options& o, std::string_view flag) {
@@ -220,6 +226,32 @@ constexpr Flag kFlags[] = {
     {"engine", 0, "NAME", "the inference engine", "vllm", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
+     }},
+    {"gpu-layers", 0, "N", "layers on the devices; the first ones and the cache of theirs stay in host memory", "all", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_count_or_zero(t), [&](std::int64_t v) { of_residency(o, "gpu-layers").device_layers = v; });
+     }},
+    {"cpu-moe", 0, "N", "the experts of the first N layers stay in host memory", "0", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_residency(o, "cpu-moe").host_expert_layers = v; });
+     }},
+    {"kv-on-host", 0, "YES|NO", "the whole cache stays in host memory", "no", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_residency(o, "kv-on-host").kv_on_host = v; });
+     }},
+    {"draft", 0, "MODEL", "a small model that proposes tokens, on the same devices", "", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_text(t), [&](const std::string& v) { of_residency(o, "draft").draft = v; });
+     }},
+    {"beside", 0, "MODEL[,…]", "other models on the same devices, each with one sequence of the context", "", true, kResidency,
+     [](Options& o, std::string_view t) { return take_list(t, of_residency(o, "beside").beside); }, true},
+    {"adapters", 0, "N", "LoRA adapters that are loaded at once", "0", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_residency(o, "adapters").adapters = v; });
+     }},
+    {"adapter-rank", 0, "N", "the largest rank of theirs", "16", true, kResidency,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_residency(o, "adapter-rank").adapter_rank = v; });
      }},
     {"train", 0, "METHOD", "a training job: pretrain, full, lora, qlora, dora, qdora", "", true, kTraining,
      [](Options& o, std::string_view t) {

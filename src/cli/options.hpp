@@ -33,6 +33,7 @@ struct Options {
   std::string budget;  ///< an amount, with or without its currency
   std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
   std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
+  std::vector<std::string> said_of_residency;  ///< names of flags about host memory and what is beside a language model
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
   std::vector<std::string> providers;

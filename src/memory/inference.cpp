@@ -1,9 +1,12 @@
 #include <gpuplan/memory/inference.hpp>
 
 #include "inference_rates.hpp"
+#include "residency.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace gpuplan {
 namespace {
@@ -80,17 +83,61 @@ Bytes allocator(const InferenceMemoryInputs& in, const InferenceRates& r, Bytes 
 // What the engine leaves alone of the device, beside what lies outside its share anyway.
 Bytes reserve(const InferenceMemoryInputs& in, const InferenceRates& r, Bytes others, Explain* why) {
   const Bytes of = r.fraction_of_free ? std::max(r.visible - others, Bytes{}) : r.visible;
-  const Bytes total = of * (1 - r.fraction);
-  if (why)
-    why->term(
-        "memory.reserve", total, "of * (1 - fraction)",
-        {{"of", of, source_of(in, in.visible)}, {"fraction", r.fraction, source_of(in, in.engine->memory_fraction)}});
+  const bool shared = r.beside > Bytes{};  // with models that live in what the engine leaves
+  const Bytes total = std::max(of * (1 - r.fraction) - r.beside, Bytes{});
+  if (why) {
+    std::vector<ExplainInput> inputs = {{"of", of, source_of(in, in.visible)},
+                                        {"fraction", r.fraction, source_of(in, in.engine->memory_fraction)}};
+    if (shared) inputs.push_back({"beside", r.beside});
+    why->term("memory.reserve", total, shared ? "max(of * (1 - fraction) - beside, 0)" : "of * (1 - fraction)",
+              std::move(inputs));
+  }
   return total;
 }
 
 // Overheads that no formula gives exactly: their spread is the engine's, measured (data/engines.yaml).
 void add_estimated(Breakdown<Bytes>& terms, const Engine& engine, std::string_view id, Bytes value) {
   terms.add(id, value, value * engine.overhead_low.or_else(1), value * engine.overhead_high.or_else(1));
+}
+
+// Other models, adapters, what the host holds where there is one memory.
+void add_company(const InferenceMemoryInputs& in, const InferenceRates& r, double sequences, Breakdown<Bytes>& terms,
+                 Explain* why) {
+  if (r.adapters > Bytes{}) terms.add("adapters", adapters_on_device(in, why));
+  if (r.draft_weights > Bytes{}) {
+    terms.add("draft_weights", r.draft_weights);
+    const Bytes cache =
+        kv_cache_bytes(cache_of(r, r.draft_cache, r.draft_window, sequences, in.request.context), nullptr);
+    terms.add("draft_kv_cache", cache);
+    if (why) {
+      why->term("memory.draft_weights", r.draft_weights, "draft_weights", {{"draft_weights", r.draft_weights}});
+      why->term("memory.draft_kv_cache", cache, "draft_kv_cache", {{"draft_kv_cache", cache}});
+    }
+  }
+  if (r.beside > Bytes{}) {
+    add_estimated(terms, *in.engine, "beside", r.beside);
+    if (why) why->term("memory.beside", r.beside, "beside", {{"beside", r.beside}});
+  }
+  if (const Bytes host = host_on_device(r, sequences, in.request.context); host > Bytes{}) {
+    terms.add("host", host);
+    if (why) {
+      why->term("memory.host", host, "host_weights * host_share + host_kv_cache",
+                {{"host_weights", r.host_weights},
+                 {"host_share", r.host_share},
+                 {"host_kv_cache", host - r.host_weights * r.host_share}});
+    }
+  }
+}
+
+// Host memory of a replica: what works from there, and the files of the rest while they are loaded.
+Breakdown<Bytes> host_memory(const InferenceMemoryInputs& in, const InferenceRates& r, double sequences) {
+  Breakdown<Bytes> host;
+  const double devices = as_double(in.layout.devices_per_replica());
+  host.add("weights", r.host_weights);
+  host.add("kv_cache",
+           devices * kv_cache_bytes(cache_of(r, r.host_cache, r.window, sequences, in.request.context), nullptr));
+  host.add("files", std::max(weights_of(*in.model) - r.host_weights, Bytes{}));
+  return host;
 }
 
 }  // namespace
@@ -115,6 +162,10 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
   m.capacity = r.visible;
   const Bytes weights = weights_on_device(in, why);
   const Bytes cache = kv_cache_bytes(cache_of(r, n, in.request.context), why);
+  const Bytes draft_cache =
+      r.draft_weights > Bytes{}
+          ? kv_cache_bytes(cache_of(r, r.draft_cache, r.draft_window, n, in.request.context), nullptr)
+          : Bytes{};
   m.terms.add("weights", weights);
   m.terms.add("kv_cache", cache);
   const Bytes layers = activations(in, r, n, why);
@@ -126,8 +177,11 @@ InferenceMemory inference_memory(const InferenceMemoryInputs& in, std::int64_t s
   add_estimated(m.terms, engine, "context", fixed_term(in, "memory.context", "context", engine.context, why));
   add_estimated(m.terms, engine, "communication",
                 fixed_term(in, "memory.communication", "communication", communication_of(in), why));
-  add_estimated(m.terms, engine, "allocator", allocator(in, r, weights + cache + layers + sampling, why));
-  m.terms.add("reserve", reserve(in, r, m.terms.total() - cache, why));
+  add_estimated(m.terms, engine, "allocator", allocator(in, r, weights + cache + draft_cache + layers + sampling, why));
+  add_company(in, r, n, m.terms, why);
+  const Bytes caches = cache + draft_cache;
+  m.terms.add("reserve", reserve(in, r, m.terms.total() - caches, why));
+  m.host = host_memory(in, r, n);
   if (sequences < 1 || m.terms.total() > m.capacity) {
     m.verdict = FitVerdict::does_not_fit;
   } else {
@@ -171,7 +225,11 @@ KvPool kv_pool(const InferenceMemoryInputs& in) {
   KvPool pool;
   pool.size = std::max(r.visible - inference_need(r, 0, in.request), Bytes{});
   const KvCacheInputs one = cache_of(r, 1, static_cast<std::int64_t>(r.page));
-  const Bytes page = kv_cache_bytes(one, nullptr) - one.copies * one.state;
+  Bytes page = kv_cache_bytes(one, nullptr) - one.copies * one.state;
+  if (r.draft_weights > Bytes{}) {  // a token is in both caches
+    const KvCacheInputs draft = cache_of(r, r.draft_cache, r.draft_window, 1, static_cast<std::int64_t>(r.page));
+    page += kv_cache_bytes(draft, nullptr) - draft.copies * draft.state;
+  }
   // Pages of an engine with one table are alike: a page of every layer.
   if (page > Bytes{}) pool.tokens = std::floor(pool.size / page) * r.page;
   return pool;

@@ -1,9 +1,12 @@
 #include "inference_rates.hpp"
+#include "residency.hpp"
 
 #include <gpuplan/base/parse.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace gpuplan {
 namespace {
@@ -14,34 +17,6 @@ double as_double(std::int64_t n) { return static_cast<double>(n); }
 double stage_share(std::int64_t layers, std::int64_t stages) {
   const std::int64_t most = (layers + stages - 1) / stages;
   return as_double(most) / as_double(layers);
-}
-
-struct WeightsByPlace {
-  Bytes layers, ends, embedding, head;
-};
-
-WeightsByPlace weights_by_place(const InferenceMemoryInputs& in) {
-  const ServedModel& model = *in.model;
-  WeightsByPlace place;
-  const auto held = [&](const TensorGroup& tensor) {
-    return as_double(tensor.count) *
-           stored_bytes(storage_of(tensor, model.scheme), as_double(tensor.rows), as_double(tensor.columns)) *
-           shard_share(tensor, model.architecture, in.layout.tp);
-  };
-  for (const TensorGroup& tensor : model.tensors) {
-    if (tensor.layers > 0) {
-      place.layers += held(tensor);
-    } else if (tensor.role == TensorRole::head) {
-      place.head += held(tensor);
-    } else if (tensor.role == TensorRole::embedding || tensor.role == TensorRole::position) {
-      place.embedding += held(tensor);
-    } else {
-      place.ends += held(tensor);
-    }
-  }
-  // What images or sound go through stands before the first layer.
-  for (const TensorGroup& tensor : model.beside) place.embedding += held(tensor);
-  return place;
 }
 
 // The width of a layer's largest intermediates a token, on one rank: those of a gated MLP are gate, up and their product.
@@ -144,17 +119,19 @@ void set_steps(const InferenceMemoryInputs& in, InferenceRates& r) {
 }
 
 // Layers and head dealt out so that each device holds about the same: one with the head takes fewer layers.
-Bytes split_by_memory(const InferenceMemoryInputs& in, const WeightsByPlace& place, Explain* why) {
+Bytes split_by_memory(const InferenceMemoryInputs& in, const WeightsByPlace& place, Bytes on_host, Explain* why) {
   const double layers = as_double(in.model->architecture.layers);
   const Bytes layer = place.layers / layers;
   const Bytes head = place.ends + place.head + place.embedding;
   const double heads = layer > Bytes{} ? std::ceil(head / layer) : 0;  // layers that the head stands for
   const double most = std::ceil((layers + heads) / as_double(in.layout.pp));
   const double files = in.model->stored ? *in.model->stored / counted_weights(*in.model) : 1;
-  const Bytes total = std::max(most * layer, std::max(most - heads, 0.0) * layer + head) * files;
+  const Bytes total =
+      std::max(std::max(most * layer, std::max(most - heads, 0.0) * layer + head) * files - on_host, Bytes{});
   if (why) {
-    why->term("memory.weights", total, "max(most * layer, max(most - heads, 0) * layer + head) * files",
-              {{"most", most}, {"layer", layer}, {"heads", heads}, {"head", head}, {"files", files}});
+    why->term(
+        "memory.weights", total, "max(max(most * layer, max(most - heads, 0) * layer + head) * files - on_host, 0)",
+        {{"most", most}, {"layer", layer}, {"heads", heads}, {"head", head}, {"files", files}, {"on_host", on_host}});
   }
   return total;
 }
@@ -163,20 +140,29 @@ Bytes split_by_memory(const InferenceMemoryInputs& in, const WeightsByPlace& pla
 
 Bytes weights_on_device(const InferenceMemoryInputs& in, Explain* why) {
   const ServedModel& model = *in.model;
-  WeightsByPlace place = weights_by_place(in);
+  WeightsByPlace place = weights_by_place(in, in.layout.tp);
+  // What works from host memory is missed by all devices alike.
+  const bool uses_host = model.residency.uses_host();
+  const Bytes on_host =
+      uses_host ? host_weights(in).off_device() / as_double(in.layout.devices_per_replica()) : Bytes{};
   const bool tied = model.architecture.tied_embeddings;
   // A tied table is on the device as the output head all the same.
   if (in.engine->embedding_on_host && !tied) place.embedding = {};
   const double share = stage_share(model.architecture.layers, in.layout.pp);
-  if (in.engine->graph_tokens.known() && in.layout.pp > 1) return split_by_memory(in, place, why);
+  if (in.engine->graph_tokens.known() && in.layout.pp > 1) return split_by_memory(in, place, on_host, why);
   const Bytes ends = place.ends + (in.layout.pp == 1 ? place.embedding + place.head
                                                      : std::max(place.embedding, tied ? place.embedding : place.head));
   // Files that hold more or less than the tensor list says hold it where the list has its bytes, for want of better.
   const double files = model.stored ? *model.stored / counted_weights(model) : 1;
-  const Bytes total = (place.layers * share + ends) * files;
+  const Bytes total = std::max((place.layers * share + ends) * files - on_host, Bytes{});
   if (why) {
-    why->term("memory.weights", total, "(layers * stage_share + ends) * files",
-              {{"layers", place.layers}, {"stage_share", share}, {"ends", ends}, {"files", files}});
+    std::vector<ExplainInput> inputs = {
+        {"layers", place.layers}, {"stage_share", share}, {"ends", ends}, {"files", files}};
+    if (uses_host) inputs.push_back({"on_host", on_host});
+    why->term(
+        "memory.weights", total,
+        uses_host ? "max((layers * stage_share + ends) * files - on_host, 0)" : "(layers * stage_share + ends) * files",
+        std::move(inputs));
   }
   return total;
 }
@@ -195,9 +181,13 @@ Fact<Bytes> communication_of(const InferenceMemoryInputs& in) {
 }
 
 KvCacheInputs cache_of(const InferenceRates& r, double sequences, std::int64_t context) {
-  KvCacheInputs cache = r.cache;
+  return cache_of(r, r.cache, r.window, sequences, context);
+}
+
+KvCacheInputs cache_of(const InferenceRates& r, KvCacheInputs cache, double window, double sequences,
+                       std::int64_t context) {
   cache.tokens = std::ceil(as_double(context) / r.page) * r.page;
-  cache.window_tokens = r.window > 0 ? std::min(cache.tokens, r.window) : cache.tokens;
+  cache.window_tokens = window > 0 ? std::min(cache.tokens, window) : cache.tokens;
   cache.sequences = sequences;
   return cache;
 }
@@ -239,15 +229,19 @@ InferenceRates inference_rates(const InferenceMemoryInputs& in) {
   r.fraction = engine.memory_fraction.or_else(1);
   r.fraction_of_free = engine.fraction_of_free;
   r.visible = in.visible.or_else({});
+  set_company(in, r);
   return r;
 }
 
 Bytes inference_need(const InferenceRates& r, double sequences, const RequestShape& request) {
-  const Bytes cache = kv_cache_bytes(cache_of(r, sequences, request.context), nullptr);
+  Bytes cache = kv_cache_bytes(cache_of(r, sequences, request.context), nullptr);
+  if (r.draft_weights > Bytes{})
+    cache += kv_cache_bytes(cache_of(r, r.draft_cache, r.draft_window, sequences, request.context), nullptr);
   const Bytes step = std::max(layers_peak(r, sequences, request), sampling_peak(r, sequences, request));
-  const Bytes others = r.weights + step + r.fixed + r.slack * (r.weights + cache + step);
+  const Bytes others = r.weights + step + r.fixed + r.slack * (r.weights + cache + step) + company(r) +
+                       host_on_device(r, sequences, request.context);
   const Bytes of = r.fraction_of_free ? std::max(r.visible - others, Bytes{}) : r.visible;
-  return others + cache + of * (1 - r.fraction);
+  return others + cache + std::max(of * (1 - r.fraction) - r.beside, Bytes{});
 }
 
 }  // namespace gpuplan

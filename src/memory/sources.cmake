@@ -4,6 +4,7 @@ set(GPUPLAN_MEMORY_SOURCES
   part_activations.cpp
   part_sizes.cpp
   parts.cpp
+  residency.cpp
   training.cpp
   training_activations.cpp
   training_limits.cpp

@@ -29,7 +29,16 @@ std::shared_ptr<const Engine> require_engine(const Catalog& catalog, const JobSp
                            {}});
 }
 
-void check(const Catalog& catalog, const EstimateRequest& request, const Architecture& architecture) {
+// One that computes layers where they are.
+std::string hosting_engine(const Catalog& catalog) {
+  for (const Engine& engine : catalog.engines()) {
+    if (!engine.preallocates && engine.graph_tokens.known()) return std::string(engine.name);
+  }
+  return "one of 'gpuplan help memory'";
+}
+
+void check(const Catalog& catalog, const EstimateRequest& request, const Engine& engine,
+           const Architecture& architecture) {
   auto problems = check_job(request.job);
   if (request.job.type.value != JobType::serve) {
     problems.push_back({"job.not_modelled",
@@ -45,6 +54,14 @@ void check(const Catalog& catalog, const EstimateRequest& request, const Archite
                         Place{"--currency", 0, 0},
                         "a currency of the catalogue",
                         catalog.nearest_currency(request.currency),
+                        {}});
+  }
+  if (request.job.residency.uses_host() && engine.preallocates) {
+    problems.push_back({"input.contradiction",
+                        "the engine '" + std::string(engine.name) + "' keeps all layers and its cache on its devices",
+                        Place{"--engine", 0, 0},
+                        "an engine that can work from host memory, such as " + hosting_engine(catalog),
+                        {},
                         {}});
   }
   const std::int64_t longest = architecture.max_position;
@@ -232,13 +249,16 @@ Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, 
   Estimate estimate;
   estimate.model = request.model ? serve_model(request.job, *request.model, estimate.identity)
                                  : serve_model(catalog, request.job, request.hub, estimate.identity);
+  add_company(catalog, request.job, request.hub, estimate.model);
   estimate.engine_release = require_engine(catalog, request.job);
   estimate.engine = estimate.engine_release.get();
   estimate.request = request_shape(request.job);
-  check(catalog, request, estimate.model.architecture);
+  check(catalog, request, *estimate.engine, estimate.model.architecture);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   estimate.hardware = fit_hardware(catalog, request, table);
-  time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, ceilings, estimate.hardware);
+  // Times know of no host memory, no draft and no neighbours.
+  if (request.job.residency.is_plain())
+    time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, ceilings, estimate.hardware);
   return estimate;
 }
 

@@ -20,16 +20,16 @@ constexpr std::array<std::pair<FitQuestion, std::string_view>, 4> kQuestions = {
 
 // The words of the engines' own command lines.
 struct EngineWords {
-  std::string_view engine, context, fraction, sequences, steps, tensor_parallel, layers;
+  std::string_view engine, context, fraction, sequences, steps, tensor_parallel, layers, host_experts, host_kv, draft;
 };
 constexpr EngineWords kWords[] = {{"vllm", "--max-model-len", "--gpu-memory-utilization", "--max-num-seqs",
-                                   "--max-num-batched-tokens", "--tensor-parallel-size", ""},
+                                   "--max-num-batched-tokens", "--tensor-parallel-size", "", "", "", ""},
                                   {"sglang", "--context-length", "--mem-fraction-static", "--max-running-requests",
-                                   "--chunked-prefill-size", "--tp", ""},
+                                   "--chunked-prefill-size", "--tp", "", "", "", ""},
                                   {"tensorrt-llm", "--max_seq_len", "--kv_cache_free_gpu_memory_fraction",
-                                   "--max_batch_size", "--max_num_tokens", "--tp_size", ""},
-                                  {"llama.cpp", "-c", "", "-np", "", "", "-ngl"},
-                                  {"ik_llama.cpp", "-c", "", "-np", "", "", "-ngl"}};
+                                   "--max_batch_size", "--max_num_tokens", "--tp_size", "", "", "", ""},
+                                  {"llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md"},
+                                  {"ik_llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md"}};
 
 std::int64_t longest_for(InferenceMemoryInputs in, std::int64_t sequences) {
   const std::int64_t most = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
@@ -158,7 +158,11 @@ ServingLimits serving_limits(const InferenceMemoryInputs& in, std::int64_t concu
       add(words.steps, std::to_string(std::min(*in.engine->max_batched_tokens, sequence)));
     }
     if (in.layout.tp > 1) add(words.tensor_parallel, std::to_string(in.layout.tp));
-    add(words.layers, std::to_string(in.model->architecture.layers + 1));
+    const Residency& where = in.model->residency;
+    add(words.layers, std::to_string(where.device_layers.value_or(in.model->architecture.layers + 1)));
+    if (where.host_expert_layers > 0) add(words.host_experts, std::to_string(where.host_expert_layers));
+    if (where.kv_on_host && !words.host_kv.empty()) limits.flags.emplace_back(words.host_kv);
+    if (in.model->draft) add(words.draft, where.draft);
     break;
   }
   return limits;

@@ -1,5 +1,6 @@
 set(GPUPLAN_PLANNER_SOURCES
   compare.cpp
+  company.cpp
   estimate.cpp
   hardware.cpp
   limits.cpp

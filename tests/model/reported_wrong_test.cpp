@@ -12,7 +12,11 @@
 #include "reference_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -137,6 +141,42 @@ TEST_CASE("reported wrong: every reported quantity is right", "[reported]") {
     CAPTURE(row.at("id"), row.at("model"), row.at("quantity"), row.at("conditions"));
     CHECK(measure(row) == Approx(number(row, "value")).epsilon(std::max(1e-12, number(row, "tolerance"))));
   }
+}
+
+namespace {
+
+/// `-74 %`, `+682 %`; differences of less than a hundredth of a per cent are none.
+std::string error_text(double value, double right) {
+  const double percent = 100 * (value / right - 1);
+  if (std::abs(percent) < 0.005) return "0 %";
+  std::ostringstream out;
+  out << std::showpos << std::fixed << std::setprecision(std::abs(percent) < 10 ? 2 : 0) << percent << " %";
+  return out.str();
+}
+
+/// What stands in the README between the marks of this table.
+std::string readme_table() {
+  std::ifstream in(std::string(GPUPLAN_SOURCE_DIR) + "/README.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string begin = "<!-- reported: begin -->\n";
+  const std::size_t from = text.find(begin);
+  const std::size_t to = text.find("<!-- reported: end -->");
+  return from == std::string::npos || to == std::string::npos
+             ? ""
+             : text.substr(from + begin.size(), to - from - begin.size());
+}
+
+}  // namespace
+
+TEST_CASE("reported wrong: the README shows our errors beside those that were reported", "[reported]") {
+  std::string table = "| what | reported of | its error | ours |\n| --- | --- | --- | --- |\n";
+  for (const ReferenceRow& row : reference_table("reported_wrong.csv")) {
+    if (row.at("reported").empty()) continue;
+    const double right = number(row, "value");
+    table += "| " + row.at("what") + " | " + row.at("reported_by") + " | " +
+             error_text(number(row, "reported"), right) + " | " + error_text(measure(row), right) + " |\n";
+  }
+  CHECK(readme_table() == table);
 }
 
 // llmfit issue 1045 (w60): what the Hub sums up are elements, packed eight to an int32. The counts

@@ -4,6 +4,7 @@
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/deploy/layout.hpp>
+#include <gpuplan/job/residency.hpp>
 #include <gpuplan/model/architecture.hpp>
 #include <gpuplan/model/network.hpp>
 #include <gpuplan/model/scheme.hpp>
@@ -11,6 +12,7 @@
 #include <gpuplan/topology/fabric.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +23,15 @@ namespace gpuplan {
 struct ServedModel {
   Network network;
   Architecture architecture;  ///< of the language model
-  Scheme scheme;  ///< resolved for the tensors
+  Scheme scheme;              ///< resolved for the tensors
   const KvFormat* kv = nullptr;
   std::vector<TensorGroup> tensors;  ///< of the language model
   std::vector<TensorGroup> beside;   ///< of the other parts that are loaded with it: towers, projectors
   std::optional<Bytes>
       stored;  ///< what the model's own files hold, by their headers; empty: counted from the tensor list
+  Residency residency;
+  std::shared_ptr<const ServedModel> draft;                ///< of `residency.draft`; null: none
+  std::vector<std::shared_ptr<const ServedModel>> neighbours;  ///< of `residency.beside`
 };
 
 /// Bytes of all weights: by the files' headers where there are any, else by the tensor list and the scheme.

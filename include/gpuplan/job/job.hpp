@@ -3,6 +3,7 @@
 
 #include <gpuplan/base/parse.hpp>
 #include <gpuplan/job/parts.hpp>
+#include <gpuplan/job/residency.hpp>
 
 #include <cstdint>
 #include <string>
@@ -32,6 +33,7 @@ struct JobSpec {
   Setting<std::int64_t> output{256, true};
   Setting<std::int64_t> concurrency{1, true};  ///< requests in flight that the deployment must carry
   Setting<std::string> engine{"vllm", true};
+  Residency residency;
   PartsJob parts;  ///< of a network that does not generate token by token
 };
 

@@ -4,7 +4,10 @@
 ///     const InferenceMemory m = inference_memory(inputs, 8, nullptr);
 ///     m.terms.total() <= m.capacity
 ///
-/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `workspace`, `graphs`, `context`, `communication`, `allocator`, `reserve`.
+/// Terms: `weights`, `kv_cache`, `activations`, `sampler`, `workspace`, `graphs`, `context`, `communication`, `allocator`, `reserve`,
+/// and where there are such `adapters`, `draft_weights`, `draft_kv_cache`, `beside`, and `host` where the device has no memory of its own.
+/// What works from host memory (`Residency`) stands in `host`: `weights`, `kv_cache`, and `files`, the rest of the weights while they
+/// are loaded, which the operating system may drop once they are on the device.
 /// The layers of a step and what samples from it are not there at once: `sampler` is by how much its peak exceeds that of the
 /// layers. An engine that profiles itself at start has both peaks at its limits, whatever runs.
 /// Source: docs/PHYSICS.md, "Inference memory".
@@ -38,6 +41,7 @@ struct InferenceMemory {
   Breakdown<Bytes> terms;  ///< on the fullest device
   Bytes capacity;          ///< what a program can use of it
   FitVerdict verdict = FitVerdict::does_not_fit;
+  Breakdown<Bytes> host;  ///< memory of the host for all devices of a replica
   [[nodiscard]] Bytes headroom() const { return capacity - terms.total(); }
 };
 
@@ -75,6 +79,15 @@ struct InferenceRates {
   Bytes stage_inputs;       ///< copies of a micro-batch's inputs for the stages of a pipeline
   Bytes stage_position;     ///< and what each position of the context adds to them
   Bytes fixed;              ///< workspace, graphs, context, communication
+  Bytes adapters;
+  Bytes draft_weights;
+  KvCacheInputs draft_cache;  ///< of the draft model, but for sequences and lengths
+  double draft_window = 0;
+  Bytes beside;              ///< other models
+  Bytes host_weights;        ///< of the replica in host memory
+  KvCacheInputs host_cache;  ///< of a device, what stands in host memory; no layers where nothing does
+  double host_share =
+      0;  ///< of what is in host memory that counts on a device: 1/devices where there is one memory for both
   double slack = 0;
   double fraction = 1;
   bool fraction_of_free = false;

@@ -42,6 +42,10 @@ struct ResolvedModel {
 /// Throws InputError: unknown names with the nearest preset, and what the readers of files and the network refuse.
 ResolvedModel resolve_model(const Catalog& catalog, const std::string& name, const HubAccess& hub);
 
+/// The job's draft model and the models beside it, each in its own format; adds them, and what of the model is in host memory, to
+/// the model. Throws InputError: names that are unknown, more layers than there are, experts where there are none.
+void add_company(const Catalog& catalog, const JobSpec& job, const HubAccess& hub, ServedModel& model);
+
 /// The format that the model's own files or preset give its weights: bf16 when they do not say.
 Scheme native_scheme(const ResolvedModel& model);
 

@@ -169,6 +169,7 @@ struct HardwareDocument {
     double kv_pool_tokens = 0;   ///< positions of all sequences of a replica
     double longest_context = 0;  ///< of one sequence alone
     std::vector<std::string> engine_flags;
+    std::vector<MemoryTerm> host;  ///< memory of a replica's host
   };
   std::optional<Limits> limits;  ///< of the footprint alone
   std::optional<LatencyDocument> alone;

@@ -151,8 +151,12 @@ MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& reques
         serving_limits({&estimate.model, estimate.engine, catalog.visible_memory(*fit.accelerator), fit.layout,
                         estimate.request, &catalog, fit.accelerator},
                        fit.demand);
-    d.hardware[i].limits = HardwareDocument::Limits{limits.pool.size.base(), limits.pool.tokens,
-                                                    static_cast<double>(limits.longest_context), limits.flags};
+    d.hardware[i].limits = HardwareDocument::Limits{
+        limits.pool.size.base(), limits.pool.tokens, static_cast<double>(limits.longest_context), limits.flags, {}};
+    for (const auto& term : fit.memory.host.terms()) {
+      d.hardware[i].limits->host.push_back(
+          {std::string(term.id), term.value.base(), term.low.base(), term.high.base()});
+    }
   }
   if (explain && !estimate.hardware.empty() && !estimate.hardware.front().rejection) {
     const HardwareFit& fit = estimate.hardware.front();

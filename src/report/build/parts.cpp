@@ -1,5 +1,6 @@
 #include "parts.hpp"
 
+#include <gpuplan/base/text.hpp>
 #include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/model/tensors.hpp>
 
@@ -56,15 +57,27 @@ std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate)
   const auto number = [](std::string name, const Setting<std::int64_t>& setting) {
     return JobValue{std::move(name), static_cast<double>(setting.value), setting.is_default};
   };
-  return {{"type", std::string(to_string(job.type.value)), job.type.is_default},
-          {"model", estimate.identity.name, false},
-          {"dtype", estimate.model.scheme.name, job.dtype.is_default},
-          {"kv_dtype", std::string(estimate.model.kv->name), job.kv_dtype.is_default},
-          number("context", job.context),
-          number("input", job.input),
-          number("output", job.output),
-          number("concurrency", job.concurrency),
-          {"engine", std::string(estimate.engine->name), job.engine.is_default}};
+  std::vector<JobValue> values = {{"type", std::string(to_string(job.type.value)), job.type.is_default},
+                                  {"model", estimate.identity.name, false},
+                                  {"dtype", estimate.model.scheme.name, job.dtype.is_default},
+                                  {"kv_dtype", std::string(estimate.model.kv->name), job.kv_dtype.is_default},
+                                  number("context", job.context),
+                                  number("input", job.input),
+                                  number("output", job.output),
+                                  number("concurrency", job.concurrency),
+                                  {"engine", std::string(estimate.engine->name), job.engine.is_default}};
+  const Residency& where = job.residency;
+  const auto said = [&](std::string name, bool is_said, auto value) {
+    if (is_said) values.push_back({std::move(name), std::move(value), false});
+  };
+  said("gpu_layers", where.device_layers.has_value(), static_cast<double>(where.device_layers.value_or(0)));
+  said("cpu_moe", where.host_expert_layers > 0, static_cast<double>(where.host_expert_layers));
+  said("kv_on_host", where.kv_on_host, std::string("yes"));
+  said("draft", !where.draft.empty(), where.draft);
+  said("beside", !where.beside.empty(), join(where.beside, ", "));
+  said("adapters", where.adapters > 0, static_cast<double>(where.adapters));
+  said("adapter_rank", where.adapters > 0, static_cast<double>(where.adapter_rank));
+  return values;
 }
 
 MemoryDocumentPart describe_memory(const InferenceMemory& memory, std::int64_t max_concurrency) {
@@ -116,8 +129,8 @@ std::vector<HardwareDocument> describe_hardware(const Estimate& estimate) {
       document.count = fit.layout.devices();
       document.layout = describe_layout(fit.layout, *estimate.engine);
       document.memory = describe_memory(fit.memory, fit.max_concurrency);
-      document.alone = describe_latency(*fit.alone);
-      document.loaded = describe_time(*fit.loaded, static_cast<double>(fit.layout.dp));
+      if (fit.alone) document.alone = describe_latency(*fit.alone);
+      if (fit.loaded) document.loaded = describe_time(*fit.loaded, static_cast<double>(fit.layout.dp));
     }
     all.push_back(std::move(document));
   }

@@ -246,6 +246,17 @@ std::string limits_line(const HardwareDocument::Limits& limits) {
   return line;
 }
 
+// What works from host memory, and what is mapped on top of it while the weights are loaded.
+std::string host_line(const std::vector<MemoryTerm>& terms) {
+  std::vector<std::string> parts;
+  for (const MemoryTerm& term : terms) {
+    if (term.bytes > 0)
+      parts.push_back(format_binary_bytes(bytes(term.bytes)) + " " +
+                      (term.id == "files" ? "of files while loading" : term.id));
+  }
+  return join(parts, ", ");
+}
+
 std::string fit_line(const FitDocument& fit) {
   if (fit.accelerator.empty()) return fit.question + ": nothing fits";
   std::string line = fit.question + ": ";
@@ -267,6 +278,8 @@ std::string memory_text(const MemoryReport& d, const TextStyle& style) {
     out += labelled("memory", memory_line(*d.hardware.front().memory), style);
   if (d.hardware.size() == 1 && d.hardware.front().limits)
     out += labelled("cache", limits_line(*d.hardware.front().limits), style);
+  if (d.hardware.size() == 1 && d.hardware.front().limits)
+    out += labelled("host", host_line(d.hardware.front().limits->host), style);
   if (d.fit) out += labelled("answer", fit_line(*d.fit), style);
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(),
                                       [](const HardwareDocument& h) { return h.memory.has_value(); });

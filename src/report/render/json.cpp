@@ -71,15 +71,25 @@ Json layout_json(const LayoutDocument& l) {
           {"micro_batch", nullptr}, {"recompute", nullptr}, {"engine", l.engine}};
 }
 
-Json memory_json(const MemoryDocumentPart& m) {
+Json terms_json(const std::vector<MemoryTerm>& all) {
   Json terms = Json::array();
-  for (const MemoryTerm& term : m.terms) {
+  for (const MemoryTerm& term : all) {
     terms.push_back(
         {{"id", term.id}, {"bytes", number(term.bytes)}, {"low", number(term.low)}, {"high", number(term.high)}});
   }
+  return terms;
+}
+
+Json host_json(const std::vector<MemoryTerm>& terms) {
+  double total = 0;
+  for (const MemoryTerm& term : terms) total += term.bytes;
+  return {{"peak_bytes", number(total)}, {"terms", terms_json(terms)}};
+}
+
+Json memory_json(const MemoryDocumentPart& m) {
   return {{"per_device_bytes", number(m.per_device_bytes)}, {"capacity_bytes", number(m.capacity_bytes)},
           {"headroom_bytes", number(m.headroom_bytes)},     {"verdict", m.verdict},
-          {"max_concurrency", known(m.max_concurrency)},    {"terms", std::move(terms)}};
+          {"max_concurrency", known(m.max_concurrency)},    {"terms", terms_json(m.terms)}};
 }
 
 // Keys of serving that have no meaning for a network which is run by its parts.
@@ -285,6 +295,7 @@ Json hardware_json(const std::vector<HardwareDocument>& hardware, const std::str
                               {"kv_pool_tokens", number(h.limits->kv_pool_tokens)},
                               {"longest_context", number(h.limits->longest_context)},
                               {"engine_flags", h.limits->engine_flags}};
+      out.back()["host"] = host_json(h.limits->host);
     }
   }
   return out;
