@@ -40,7 +40,7 @@ ServingTime time_of(const ServingJob& job, const ServingWork& work, const PhaseS
                     const EngineConstants& constants, Explain* why) {
   const Engine& engine = *job.engine;
   const JoinedSeconds joined = join_phases(work, phases, constants, why);
-  const JoinedSeconds least = join_phases(work, floor_seconds(work), ideal_constants(constants), nullptr);
+  const JoinedSeconds least = least_seconds(work, constants);
   const bool loaded = work.in_flight > 1;
   const Regime prefill = loaded ? Regime::prefill_loaded : Regime::prefill;
   const Regime decode = loaded ? Regime::decode_loaded : Regime::decode;
@@ -75,8 +75,8 @@ class StepTable {
       const auto row = static_cast<Eigen::Index>(i);
       flops_(row, column) = w.op.flops.base() + w.tail;
       bytes_(row, column) = w.op.bytes.base();
-      compute_(row, column) = w.ceiling > 0 ? w.ceiling * compute_share(constants, w.op) : kUnlimitedCompute;
-      memory_(row, column) = w.bandwidth * constants.bandwidth;
+      compute_(row, column) = compute_rate(w, constants);
+      memory_(row, column) = memory_rate(w, constants);
       launch_(row, column) = w.op.kernels * constants.launch + w.expanded / memory_(row, column);
       count_(row, column) = w.op.count;
     }
@@ -147,29 +147,29 @@ std::vector<ExplainInput> operator_inputs(const ServingJob& job, const Accelerat
   const bool usual_peak = std::abs(peak.or_else({}).base() * share_of_peak - w.ceiling) <= 1e-9 * w.ceiling;
   const bool usual_memory =
       std::abs(bandwidth.or_else({}).base() * share_of_memory - w.bandwidth) <= 1e-9 * w.bandwidth;
-  return {
-      {"count", w.op.count},
-      {"flops", w.op.flops},
-      {"tail", flop(w.tail)},
-      {"bytes", w.op.bytes},
-      {"peak",
-       !limited     ? FlopPerSecond::from_base(kUnlimitedCompute)
-       : usual_peak ? peak.value
-                    : FlopPerSecond::from_base(w.ceiling),
-       !limited     ? "no peak is known: memory alone limits"
-       : usual_peak ? ceilings.source_text(peak.source)
-                    : "how such a product is computed here: docs/PHYSICS.md, \"Operators and the roofline\""},
-      {"peak_reached", limited && usual_peak ? share_of_peak : 1, ceilings.compute_basis(gpu)},
-      {"efficiency", limited ? compute_share(constants, w.op) : 1, source_of(ceilings, engine, *share.fact, share.key)},
-      {"bandwidth", usual_memory ? bandwidth.or_else({}) : BytesPerSecond::from_base(w.bandwidth),
-       usual_memory ? ceilings.source_text(bandwidth.source) : "one core's: docs/PHYSICS.md, \"CPUs\""},
-      {"bandwidth_reached", usual_memory ? share_of_memory : 1, ceilings.bandwidth_basis(gpu)},
-      {"bandwidth_efficiency", constants.bandwidth,
-       source_of(ceilings, engine, engine.bandwidth_efficiency, "bandwidth_efficiency")},
-      {"overlap", constants.overlap, source_of(ceilings, engine, engine.overlap, "overlap")},
-      {"kernels", w.op.kernels},
-      {"expanded", bytes(w.expanded)},
-      {"launch", seconds(constants.launch), source_of(ceilings, engine, engine.launch, "launch_us")}};
+  return {{"count", w.op.count},
+          {"flops", w.op.flops},
+          {"tail", flop(w.tail)},
+          {"bytes", w.op.bytes},
+          {"peak",
+           !limited     ? FlopPerSecond::from_base(kUnlimitedCompute)
+           : usual_peak ? peak.value
+                        : FlopPerSecond::from_base(w.ceiling),
+           !limited     ? "no peak is known: memory alone limits"
+           : usual_peak ? ceilings.source_text(peak.source)
+                        : "how such a product is computed here: docs/PHYSICS.md, \"Operators and the roofline\""},
+          {"peak_reached", limited && usual_peak ? share_of_peak : 1, ceilings.compute_basis(gpu)},
+          {"efficiency", limited ? compute_rate(w, constants) / w.ceiling : 1,
+           source_of(ceilings, engine, *share.fact, share.key)},
+          {"bandwidth", usual_memory ? bandwidth.or_else({}) : BytesPerSecond::from_base(w.bandwidth),
+           usual_memory ? ceilings.source_text(bandwidth.source) : "one core's: docs/PHYSICS.md, \"CPUs\""},
+          {"bandwidth_reached", usual_memory ? share_of_memory : 1, ceilings.bandwidth_basis(gpu)},
+          {"bandwidth_efficiency", memory_rate(w, constants) / w.bandwidth,
+           source_of(ceilings, engine, engine.bandwidth_efficiency, "bandwidth_efficiency")},
+          {"overlap", constants.overlap, source_of(ceilings, engine, engine.overlap, "overlap")},
+          {"kernels", w.op.kernels},
+          {"expanded", bytes(w.expanded)},
+          {"launch", seconds(constants.launch), source_of(ceilings, engine, engine.launch, "launch_us")}};
 }
 
 void explain_step(const ServingJob& job, const Accelerator& gpu, const Ceilings& ceilings, const StepWork& work,

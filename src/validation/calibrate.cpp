@@ -130,7 +130,8 @@ std::vector<CalibratedInterval> intervals_of(std::span<const Prediction> own, st
   for (const Regime regime : kRegimes) {
     CalibratedInterval interval;
     interval.regime = regime;
-    interval.pooled = !on_cpu && !is_enough(gpuplan::of_regime(own, regime));
+    const auto of_own = gpuplan::of_regime(own, regime);
+    interval.pooled = on_cpu ? of_own.empty() : !is_enough(of_own);
     const auto rows = gpuplan::of_regime(interval.pooled ? all : own, regime);
     if (rows.empty()) continue;
     interval.factors = residual_interval(rows);

@@ -285,7 +285,7 @@ TEST_CASE("serving: no interval promises more than the datasheet", "[perf]") {
           const ServingCandidate c = candidate(gpu, 1, load);
           const ServingTime t = serving_time(job, c, ceilings, nullptr);
           const ServingWork work = serving_work(job, c, ceilings);
-          const JoinedSeconds least = join_phases(work, floor_seconds(work), ideal_constants(constants_of(e)), nullptr);
+          const JoinedSeconds least = least_seconds(work, constants_of(e));
           const auto ordered = [](const auto& interval) {
             return interval.low <= interval.value && interval.value <= interval.high;
           };

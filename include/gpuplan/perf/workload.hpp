@@ -106,6 +106,10 @@ ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidat
 /// Share of the compute ceiling that applies to an operator.
 double compute_share(const EngineConstants& constants, const Operator& op);
 
+/// What an operator's products and its memory reach: the ceilings times the engine's shares, and never more than the datasheet allows.
+double compute_rate(const OperatorWork& work, const EngineConstants& constants);
+double memory_rate(const OperatorWork& work, const EngineConstants& constants);
+
 /// Seconds of an operator, all its equal ones together.
 double operator_time(const OperatorWork& work, const EngineConstants& constants);
 
@@ -136,6 +140,10 @@ struct JoinedSeconds {
 };
 JoinedSeconds join_phases(const ServingWork& work, const PhaseSeconds& phases, const EngineConstants& constants,
                           Explain* why);
+
+/// The least latencies that physics allows in the same order of requests: decoding at the floor with the others' prompts, and a first token
+/// not before one prompt at the floor.
+JoinedSeconds least_seconds(const ServingWork& work, const EngineConstants& constants);
 
 /// The all-reduces and stage hops of one step of `tokens` tokens through the whole model.
 Seconds step_collectives(const ServingJob& job, const ServingCandidate& candidate, Phase phase, double tokens,
