@@ -1,5 +1,6 @@
 set(GPUPLAN_VALIDATION_SOURCES
   calibrate.cpp
+  collectives.cpp
   compare_log.cpp
   csv.cpp
   errors.cpp
