@@ -87,8 +87,8 @@ Outcome take_country(std::string_view text, std::string& into) {
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Format>, 3> kFormats = {
-    {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}}};
+constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats = {
+    {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"svg", Format::svg}}};
 constexpr std::array<std::pair<std::string_view, VatHandling>, 2> kVat = {
     {{"exclude", VatHandling::exclude}, {"include", VatHandling::include}}};
 
@@ -295,6 +295,14 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take_gpus(t, o.gpus); }, true},
     {"count", 0, "N", "exactly so many accelerators in all", "", true, kChoice,
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
+    {"node", 0, "NAME", "a node design of the catalogue", "the smallest that holds --count, else the largest", true,
+     kChoice, [](Options& o, std::string_view t) { return take_text(t, o.node); }},
+    {"layer", 0, "FILE", "the file of facts that is written", "calibration.yaml among your own layers", true, kFiles,
+     [](Options& o, std::string_view t) { return take_text(t, o.layer); }},
+    {"oversubscription", 0, "FACTOR", "by how much the network above the first switches is thinner", "1", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_number(t), [&](double v) { o.oversubscription = v; });
+     }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
     {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",
@@ -314,7 +322,7 @@ constexpr Flag kFlags[] = {
     {"top", 0, "N", "show so many options or rows; 0: all",
      "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
-    {"format", 0, "FORMAT", "table, json or csv", "table", true, kAnswer,
+    {"format", 0, "FORMAT", "table, json or csv; of a roofline also svg", "table", true, kAnswer,
      [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},
     {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},

@@ -62,6 +62,8 @@ std::string render(const Document& document, const Options& options, const Envir
       return render_json(document);
     case Format::csv:
       return render_csv(document);
+    case Format::svg:
+      return render_svg(document);
     case Format::table:
       break;
   }

@@ -13,7 +13,7 @@
 
 namespace gpuplan::cli {
 
-enum class Format : std::uint8_t { table, json, csv };
+enum class Format : std::uint8_t { table, json, csv, svg };
 
 struct Options {
   JobSpec job;
@@ -24,6 +24,9 @@ struct Options {
   std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
+  std::string node;  ///< a node design
+  std::string layer;  ///< file of facts that is written; empty: the user's own
+  double oversubscription = 1;
   std::vector<std::string> providers;
   std::vector<Contract> contracts;
   std::string region;

@@ -1,4 +1,5 @@
 set(GPUPLAN_CLI_SOURCES
+  calibrate.cpp
   commands.cpp
   estimate.cpp
   flags.cpp
@@ -11,5 +12,7 @@ set(GPUPLAN_CLI_SOURCES
   parser.cpp
   prices.cpp
   resolve.cpp
+  roofline.cpp
+  topology.cpp
   validate.cpp
 )

@@ -5,5 +5,7 @@ set(GPUPLAN_PLANNER_SOURCES
   model_resolution.cpp
   offers.cpp
   parts.cpp
+  roofline.cpp
+  topology.cpp
   training.cpp
 )

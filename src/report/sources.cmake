@@ -1,19 +1,25 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
+  build/calibration.cpp
   build/estimate.cpp
   build/lists.cpp
   build/parts.cpp
   build/parts_memory.cpp
   build/prices.cpp
   build/records.cpp
+  build/roofline.cpp
+  build/topology.cpp
   build/training.cpp
   build/validate.cpp
   render/assertion.cpp
   render/csv.cpp
   render/estimate_text.cpp
   render/json.cpp
+  render/roofline_svg.cpp
+  render/roofline_text.cpp
   render/table.cpp
   render/text.cpp
+  render/topology_text.cpp
   render/training_text.cpp
   render/validate_text.cpp
 )

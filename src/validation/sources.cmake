@@ -1,5 +1,12 @@
 set(GPUPLAN_VALIDATION_SOURCES
+  benchmark_files.cpp
+  benchmark_llama.cpp
+  benchmark_nccl.cpp
+  benchmark_serving.cpp
   calibrate.cpp
+  collective_fit.cpp
+  collective_speeds.cpp
+  collectives.cpp
   compare_log.cpp
   csv.cpp
   errors.cpp
@@ -11,6 +18,7 @@ set(GPUPLAN_VALIDATION_SOURCES
   predictors.cpp
   start_log.cpp
   training_rows.cpp
+  user_layer.cpp
   validate.cpp
   weights.cpp
 )
