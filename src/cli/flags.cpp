@@ -297,8 +297,6 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
     {"node", 0, "NAME", "a node design of the catalogue", "the smallest that holds --count, else the largest", true,
      kChoice, [](Options& o, std::string_view t) { return take_text(t, o.node); }},
-    {"layer", 0, "FILE", "the file of facts that is written", "calibration.yaml among your own layers", true, kFiles,
-     [](Options& o, std::string_view t) { return take_text(t, o.layer); }},
     {"oversubscription", 0, "FACTOR", "by how much the network above the first switches is thinner", "1", true, kChoice,
      [](Options& o, std::string_view t) {
        return take(parse_number(t), [&](double v) { o.oversubscription = v; });
@@ -342,6 +340,8 @@ constexpr Flag kFlags[] = {
      "metric", true, kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.group_by); }, true},
     {"log", 0, "FILE", "what an engine printed at start-up (- is standard input), instead of measurements", "", true,
      kFiles, [](Options& o, std::string_view t) { return take_text(t, o.log_file); }},
+    {"layer", 0, "FILE", "the file of facts that is written", "calibration.yaml among your own layers", true, kFiles,
+     [](Options& o, std::string_view t) { return take_text(t, o.layer); }},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); });
