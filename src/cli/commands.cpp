@@ -215,6 +215,13 @@ constexpr std::string_view kProviderFlags[] = {"provider",    "country", "as-of"
 constexpr std::string_view kValidateFlags[] = {"log",  "model",       "dtype",   "kv-dtype", "context", "engine",
                                                "gpu",  "group-by",    "metric",  "top",      "format",  "assert",
                                                "file", "output-file", "catalog", "help"};
+constexpr std::string_view kCalibrateFlags[] = {"gpu",   "count",  "node",        "model",   "dtype", "engine",
+                                                "layer", "format", "output-file", "catalog", "help"};
+constexpr std::string_view kTopologyFlags[] = {"gpu",     "count",  "node",        "oversubscription", "format",
+                                               "explain", "assert", "output-file", "catalog",          "help"};
+constexpr std::string_view kRooflineFlags[] = {"model",   "dtype",  "kv-dtype", "context",     "input",   "output",
+                                               "concurrency", "engine", "gpu", "count", "format", "explain", "assert",
+                                               "file", "output-file", "catalog", "help"};
 constexpr std::string_view kHelpFlags[] = {"man", "help"};
 
 constexpr std::string_view kEstimateExamples[] = {
@@ -242,6 +249,15 @@ constexpr std::string_view kPricesExamples[] = {"gpuplan prices import csv examp
                                                 "gpuplan prices list --gpu H100", "gpuplan prices history --gpu H100"};
 constexpr std::string_view kProviderExamples[] = {"gpuplan providers", "gpuplan providers show selectel"};
 
+constexpr std::string_view kCalibrateExamples[] = {
+    "gpuplan calibrate examples/all-reduce.txt --gpu H100-SXM5-80GB --layer /dev/null",
+    "gpuplan calibrate examples/llama-bench.md --gpu RTX4090 --model llama-2-7b --layer /dev/null"};
+constexpr std::string_view kTopologyExamples[] = {"gpuplan topology --gpu H100-SXM5-80GB --count 16",
+                                                  "gpuplan topology --gpu RTX4090 --count 4",
+                                                  "gpuplan topology --node dgx-h100 --count 64 --oversubscription 4"};
+constexpr std::string_view kRooflineExamples[] = {
+    "gpuplan roofline --model llama-70b --dtype int4 --gpu H100-SXM5-80GB",
+    "gpuplan roofline --model qwen3-32b --dtype fp8 --gpu L40S --concurrency 16 --format json"};
 constexpr std::string_view kValidateExamples[] = {
     "gpuplan validate data/measured/memory.csv --assert 'kv_bytes.mean_abs_error<=0.001'",
     "gpuplan validate data/measured/inference.csv --group-by metric,engine",
@@ -286,6 +302,20 @@ constexpr Command kCommands[] = {
      kCompareFlags, "NAME NAME…", kCompareExamples, run_compare},
     {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
      "[TEXT | show NAME]", kProviderExamples, run_providers},
+    {"calibrate", "fit constants to your own measurements, into a layer of facts that all commands then use",
+     "Reads results of vLLM's and SGLang's serving benchmarks, llama-bench, genai-perf and nccl-tests, or tables in the "
+     "measurement format (- is standard input). An engine's constants start at the catalogue's and are drawn to them "
+     "weakly; a link's are fitted anew where the rows show them. Says how far predictions were off before and after.",
+     kCalibrateFlags, "FILE…", kCalibrateExamples, run_calibrate},
+    {"topology", "what joins accelerators, and how long collectives over them take",
+     "Draws the fabric of a node design and the network between its hosts; times each collective by message size, names "
+     "the cheapest algorithm and gives NCCL's bus bandwidth; and compares the kinds of links that could stand between "
+     "the devices.",
+     kTopologyFlags, "", kTopologyExamples, run_topology},
+    {"roofline", "each operator of prefill and decode against what a device can do",
+     "On the smallest number of the accelerator that carries the job: FLOPs, bytes, intensity, time and bound of each "
+     "operator, its share of the step, the ridge points and the throughput. With --format svg a plot.",
+     kRooflineFlags, "", kRooflineExamples, run_roofline},
     {"validate", "how far predictions are from measured rows, or from what an engine printed at start-up",
      "Reads tables in the measurement format (- is standard input), predicts each scored row that it can and shows the "
      "errors "

@@ -55,6 +55,9 @@ Outcome run_providers(const Options& options, const Environment& environment);
 Outcome run_why(const Options& options, const Environment& environment);
 Outcome run_compare(const Options& options, const Environment& environment);
 Outcome run_prices(const Options& options, const Environment& environment);
+Outcome run_calibrate(const Options& options, const Environment& environment);
+Outcome run_topology(const Options& options, const Environment& environment);
+Outcome run_roofline(const Options& options, const Environment& environment);
 Outcome run_validate(const Options& options, const Environment& environment);
 
 // The catalogue with the layers that the environment and --catalog name; folders that cannot be listed are told in `notices`.

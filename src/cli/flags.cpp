@@ -87,11 +87,12 @@ Outcome take_country(std::string_view text, std::string& into) {
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats = {{{"table", Format::table},
+constexpr std::array<std::pair<std::string_view, Format>, 6> kFormats = {{{"table", Format::table},
                                                                          {"json", Format::json},
                                                                          {"csv", Format::csv},
                                                                          {"markdown", Format::markdown},
-                                                                         {"html", Format::html}}};
+                                                                         {"html", Format::html},
+                                                                         {"svg", Format::svg}}};
 
 // exclude, include, or the percentage that every net price is compared with.
 Outcome take_vat(std::string_view text, VatHandling& into) {
@@ -422,6 +423,12 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take(parse_count(t), [&](std::int64_t v) { o.count = v; }); }},
     {"offer", 0, "ID", "this offer alone", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_text(t, o.offer); }},
+    {"node", 0, "NAME", "a node design of the catalogue", "the smallest that holds --count, else the largest", true,
+     kChoice, [](Options& o, std::string_view t) { return take_text(t, o.node); }},
+    {"oversubscription", 0, "FACTOR", "by how much the network above the first switches is thinner", "1", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_number(t), [&](double v) { o.oversubscription = v; });
+     }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
     {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",
@@ -451,7 +458,7 @@ constexpr Flag kFlags[] = {
     {"top", 0, "N", "show so many options or rows; 0: all",
      "10 options, the best of each provider; all in lists, JSON and CSV", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_count_or_zero(t), [&](std::int64_t v) { o.top = v; }); }},
-    {"format", 0, "FORMAT", "table, json, csv, markdown or html", "table", true, kAnswer,
+    {"format", 0, "FORMAT", "table, json, csv, markdown or html; of a roofline also svg", "table", true, kAnswer,
      [](Options& o, std::string_view t) { return take(one_of(t, kFormats), [&](Format v) { o.format = v; }); }},
     {"explain", 0, "", "show each term of the first option with its formula, inputs and sources", "", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_bool(t), [&](bool v) { o.explain = v; }); }},
@@ -471,6 +478,8 @@ constexpr Flag kFlags[] = {
      "metric", true, kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.group_by); }, true},
     {"log", 0, "FILE", "what an engine printed at start-up (- is standard input), instead of measurements", "", true,
      kFiles, [](Options& o, std::string_view t) { return take_text(t, o.log_file); }},
+    {"layer", 0, "FILE", "the file of facts that is written", "calibration.yaml among your own layers", true, kFiles,
+     [](Options& o, std::string_view t) { return take_text(t, o.layer); }},
     {"catalog", 0, "FILE", "facts of your own, layered over the built-in ones; may be repeated", "", false, kFiles,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { o.catalogs.push_back(v); });

@@ -66,6 +66,8 @@ std::string render(const Document& document, const Options& options, const Envir
       return render_markdown(document);
     case Format::html:
       return render_html(document);
+    case Format::svg:
+      return render_svg(document);
     case Format::table:
       break;
   }

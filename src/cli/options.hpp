@@ -13,7 +13,7 @@
 
 namespace gpuplan::cli {
 
-enum class Format : std::uint8_t { table, json, csv, markdown, html };
+enum class Format : std::uint8_t { table, json, csv, markdown, html, svg };
 
 struct GivenRate {
   std::string currency;
@@ -36,6 +36,9 @@ struct Options {
   std::vector<std::string> said_of_residency;  ///< names of flags about host memory and what is beside a language model
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
+  std::string node;  ///< a node design
+  std::string layer;  ///< file of facts that is written; empty: the user's own
+  double oversubscription = 1;
   std::vector<std::string> providers;
   std::vector<Contract> contracts;
   std::string region;

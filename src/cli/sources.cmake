@@ -1,4 +1,5 @@
 set(GPUPLAN_CLI_SOURCES
+  calibrate.cpp
   commands.cpp
   compare.cpp
   estimate.cpp
@@ -12,5 +13,7 @@ set(GPUPLAN_CLI_SOURCES
   parser.cpp
   prices.cpp
   resolve.cpp
+  roofline.cpp
+  topology.cpp
   validate.cpp
 )

@@ -9,6 +9,8 @@ set(GPUPLAN_PLANNER_SOURCES
   offers.cpp
   parts.cpp
   parts_estimate.cpp
+  roofline.cpp
+  topology.cpp
   training.cpp
   training_estimate.cpp
 )

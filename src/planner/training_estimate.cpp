@@ -128,6 +128,7 @@ class Planner {
                        "a --catalog file that states them"};
     const Supply supply = supply_of(offer, hosts_.of(accelerator));
     std::optional<Rejection> rejection;
+    std::optional<TrainingOption> cheapest;
     for (const std::int64_t instances : numbers_of(supply, rejection)) {
       TrainingOption option;
       option.provider = &provider;
@@ -141,12 +142,17 @@ class Planner {
       if (now && now->rule == "network" && rejection) break;  // what one host lacks says more
       rejection = std::move(now);
       if (!rejection) {
-        estimate_.options.push_back(std::move(option));
-        return std::nullopt;
+        // More devices may be cheaper still, for they need not compute again what they can keep; once they are dearer, more are dearer yet.
+        if (cheapest && option.cost.p50() >= cheapest->cost.p50()) break;
+        cheapest = std::move(option);
+        continue;
       }
+      if (cheapest) break;
       if (rejection->rule != "memory" && rejection->rule != "deadline") break;  // more of the same would not help
     }
-    return rejection;
+    if (!cheapest) return rejection;
+    estimate_.options.push_back(std::move(*cheapest));
+    return std::nullopt;
   }
 
   // As many as asked for, else twice as many until it fits and is in time.

@@ -1,6 +1,7 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
   build/compare.cpp
+  build/calibration.cpp
   build/estimate.cpp
   build/lists.cpp
   build/offers.cpp
@@ -9,6 +10,8 @@ set(GPUPLAN_REPORT_SOURCES
   build/parts_memory.cpp
   build/prices.cpp
   build/records.cpp
+  build/roofline.cpp
+  build/topology.cpp
   build/training.cpp
   build/training_estimate.cpp
   build/validate.cpp
@@ -24,6 +27,9 @@ set(GPUPLAN_REPORT_SOURCES
   render/table.cpp
   render/text.cpp
   render/train_run_text.cpp
+  render/roofline_svg.cpp
+  render/roofline_text.cpp
+  render/topology_text.cpp
   render/training_text.cpp
   render/validate_text.cpp
 )

@@ -1,5 +1,11 @@
 set(GPUPLAN_VALIDATION_SOURCES
+  benchmark_files.cpp
+  benchmark_llama.cpp
+  benchmark_nccl.cpp
+  benchmark_serving.cpp
   calibrate.cpp
+  collective_fit.cpp
+  collective_speeds.cpp
   collectives.cpp
   compare_log.cpp
   csv.cpp
@@ -17,6 +23,7 @@ set(GPUPLAN_VALIDATION_SOURCES
   training_rows.cpp
   training_time.cpp
   least_squares.cpp
+  user_layer.cpp
   validate.cpp
   weights.cpp
 )

@@ -6,11 +6,14 @@
 #include <gpuplan/planner/offer_rules.hpp>
 #include <gpuplan/planner/parts.hpp>
 #include <gpuplan/planner/parts_estimate.hpp>
+#include <gpuplan/planner/roofline.hpp>
+#include <gpuplan/planner/topology.hpp>
 #include <gpuplan/planner/training.hpp>
 #include <gpuplan/planner/training_estimate.hpp>
 #include <gpuplan/prices/store.hpp>
 #include <gpuplan/report/document.hpp>
 #include <gpuplan/validation/start_log.hpp>
+#include <gpuplan/validation/user_layer.hpp>
 #include <gpuplan/validation/validate.hpp>
 
 namespace gpuplan {
@@ -34,6 +37,11 @@ TrainingReport report_training(const Catalog& catalog, const TrainingRequest& re
 
 CompareDocument report_compare(const Catalog& catalog, const EstimateRequest& request,
                                const std::vector<ComparedOffer>& offers);
+/// The fabric, drawn; collectives over all its devices by size; kinds of links side by side.
+TopologyDocument report_topology(const Catalog& catalog, const TopologyRequest& request, const TopologyPlan& plan,
+                                 bool explain);
+
+RooflineDocument report_roofline(const Catalog& catalog, const RooflinePlan& plan, bool explain);
 
 /// What a list is narrowed by; empty: everything.
 struct ListFilter {
@@ -73,6 +81,9 @@ RecordDocument show_gpu(const Catalog& catalog, const Accelerator& record);
 RecordDocument show_model(const Catalog& catalog, const ResolvedModel& model);
 RecordDocument show_provider(const Catalog& catalog, const Provider& record);
 RecordDocument show_offer(const Catalog& catalog, const Offer& record);
+
+/// The constants that a fit to the user's rows changed, and where they were written.
+ListDocument list_calibration(const UserCalibration& calibration, const std::string& layer);
 
 /// Errors by group and the rows that are farthest off.
 /// @param keys  what rows are grouped by; @param worst  how many of the rows that are farthest off are listed

@@ -331,6 +331,71 @@ struct StartLogDocument {
   std::vector<Term> terms;
 };
 
+/// What joins the accelerators, and how long collectives over all of them take.
+struct TopologyDocument {
+  struct Level {
+    std::string role;  ///< inside, between
+    std::string link, title, shape, source;
+    double bytes_per_s = 0;           ///< of a device, each way
+    std::int64_t devices = 0;         ///< that it joins: of a host or domain; hosts
+    bool via_host_memory = false;     ///< no peer-to-peer
+    bool reduces = false;             ///< the switches add up
+    bool fitted = false;              ///< its constants are fitted to measurements of this kind of link
+    Known nics, nic_bytes_per_s, host_bytes_per_s;
+  };
+  struct Time {
+    std::string collective, kernels, algorithm;
+    double size_bytes = 0, seconds = 0, bus_bytes_per_s = 0;
+  };
+  struct Link {  ///< one kind of link between the same few devices
+    std::string link, title, way;
+    double bytes_per_s = 0;
+    std::vector<Time> all_reduce;
+    double times_slower = 1;  ///< of the largest message, than over the first link
+  };
+  std::string accelerator, node;
+  std::int64_t count = 0, devices_per_host = 0, hosts = 0;
+  double oversubscription = 1;
+  std::vector<std::string> picture;
+  std::vector<Level> levels;
+  std::vector<Time> times;
+  std::int64_t compared_devices = 0;
+  std::vector<Link> links;
+  std::vector<ExplainedTerm> explanation;
+};
+
+/// Each operator of a step against what the device can do.
+struct RooflineDocument {
+  struct Ceiling {
+    std::string id;  ///< bf16, fp8, …
+    double datasheet = 0, reached = 0;  ///< FLOP/s
+    double ridge = 0;                   ///< FLOP a byte from where on compute limits, of what is reached
+  };
+  struct Operator {
+    std::string id, kind, arithmetic, bound;  ///< bound: compute, memory, launch, link, host
+    double count = 1;
+    double flop = 0, bytes = 0;  ///< of all of them, on one device
+    double seconds = 0, share = 0;
+    Known intensity, flop_per_s, of_ceiling;  ///< unknown of what computes nothing
+  };
+  struct Phase {
+    std::string id;  ///< prefill, decode
+    double sequences = 0, tokens = 0, seconds = 0, flop = 0, bytes = 0;
+    double tokens_per_s = 0;
+    std::string bound;  ///< of most of its time
+    std::vector<Operator> operators;
+  };
+  ModelDocument model;
+  std::vector<JobValue> job;
+  std::string accelerator, engine;
+  std::string rejected;  ///< why it does not run there; then the rest is empty
+  std::int64_t count = 1;
+  double bandwidth_datasheet = 0, bandwidth_reached = 0;
+  std::vector<Ceiling> ceilings;
+  std::vector<Phase> phases;
+  std::vector<ExplainedTerm> explanation;
+};
+
 /// A list of records: columns and cells.
 struct Cell {
   std::variant<std::monostate, bool, double, std::string> value;
@@ -391,6 +456,7 @@ struct ErrorDocument {
 };
 
 using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
+                              TopologyDocument, RooflineDocument, ListDocument, CompareDocument, RecordDocument,
+                              ErrorDocument>;
 
 }  // namespace gpuplan

@@ -24,6 +24,9 @@ std::string render_markdown(const Document& document);
 /// The same as a page that stands alone.
 std::string render_html(const Document& document);
 
+/// The log-log plot of a roofline, readable on light and dark ground. Throws InputError for documents that have no plot.
+std::string render_svg(const Document& document);
+
 /// Whether an expression over the JSON report holds; `best` is `options[0]`, and a term of a list is addressed by its id:
 /// `best.memory.terms.weights.bytes`. Comparing an unknown value never holds.
 struct AssertionResult {

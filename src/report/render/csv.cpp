@@ -73,7 +73,7 @@ std::string table_of(const Json& items) {
 
 std::string render_csv(const Document& document) {
   const Json tree = json_of(document);
-  for (const char* list : {"options", "items", "hardware", "fields", "groups", "terms"}) {
+  for (const char* list : {"options", "items", "hardware", "fields", "groups", "terms", "times", "operators"}) {
     if (tree.contains(list)) return table_of(tree[list]);
   }
   return table_of(tree["error"]["problems"]);

@@ -568,6 +568,117 @@ Json to_json(const CompareDocument& d) {
           {"columns", std::move(columns)},    {"items", std::move(items)}, {"notes", d.notes}};
 }
 
+Json time_json(const TopologyDocument::Time& t) {
+  return {{"collective", t.collective},
+          {"kernels", t.kernels},
+          {"size_bytes", number(t.size_bytes)},
+          {"seconds", number(t.seconds)},
+          {"bus_bytes_per_s", number(t.bus_bytes_per_s)},
+          {"algorithm", t.algorithm}};
+}
+
+Json to_json(const TopologyDocument& d) {
+  Json levels = Json::array();
+  for (const auto& l : d.levels) {
+    levels.push_back({{"id", l.role},
+                      {"link", l.link},
+                      {"title", text(l.title)},
+                      {"shape", l.shape},
+                      {"bytes_per_s_each_way", number(l.bytes_per_s)},
+                      {"joins", l.devices},
+                      {"via_host_memory", l.via_host_memory},
+                      {"reduces", l.reduces},
+                      {"fitted", l.fitted},
+                      {"nics", known(l.nics)},
+                      {"nic_bytes_per_s", known(l.nic_bytes_per_s)},
+                      {"host_bytes_per_s", known(l.host_bytes_per_s)},
+                      {"source", text(l.source)}});
+  }
+  Json times = Json::array();
+  for (const auto& t : d.times) times.push_back(time_json(t));
+  Json links = Json::array();
+  for (const auto& l : d.links) {
+    Json all_reduce = Json::array();
+    for (const auto& t : l.all_reduce) all_reduce.push_back(time_json(t));
+    links.push_back({{"id", l.link},
+                     {"title", text(l.title)},
+                     {"way", l.way},
+                     {"bytes_per_s_each_way", number(l.bytes_per_s)},
+                     {"times_slower", number(l.times_slower)},
+                     {"all_reduce", std::move(all_reduce)}});
+  }
+  Json out = {{"schema_version", kSchemaVersion},
+              {"command", "topology"},
+              {"accelerator", d.accelerator},
+              {"node", text(d.node)},
+              {"count", d.count},
+              {"hosts", d.hosts},
+              {"devices_per_host", d.devices_per_host},
+              {"oversubscription", number(d.oversubscription)},
+              {"picture", d.picture},
+              {"levels", std::move(levels)},
+              {"times", std::move(times)},
+              {"compared_devices", d.compared_devices},
+              {"links", std::move(links)}};
+  if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
+  return out;
+}
+
+Json operator_json(const RooflineDocument::Phase& phase, const RooflineDocument::Operator& o) {
+  return {{"phase", phase.id},
+          {"id", o.id},
+          {"kind", text(o.kind)},
+          {"arithmetic", text(o.arithmetic)},
+          {"count", number(o.count)},
+          {"flop", number(o.flop)},
+          {"bytes", number(o.bytes)},
+          {"intensity", known(o.intensity)},
+          {"seconds", number(o.seconds)},
+          {"share", number(o.share)},
+          {"bound", o.bound},
+          {"flop_per_s", known(o.flop_per_s)},
+          {"of_ceiling", known(o.of_ceiling)}};
+}
+
+Json to_json(const RooflineDocument& d) {
+  Json ceilings = Json::array();
+  for (const auto& c : d.ceilings) {
+    ceilings.push_back({{"id", c.id},
+                        {"datasheet_flop_per_s", number(c.datasheet)},
+                        {"reached_flop_per_s", number(c.reached)},
+                        {"ridge_flop_per_byte", number(c.ridge)}});
+  }
+  Json phases = Json::array();
+  Json operators = Json::array();
+  for (const auto& p : d.phases) {
+    phases.push_back({{"id", p.id},
+                      {"sequences", number(p.sequences)},
+                      {"tokens", number(p.tokens)},
+                      {"seconds", number(p.seconds)},
+                      {"tokens_per_s", number(p.tokens_per_s)},
+                      {"flop", number(p.flop)},
+                      {"bytes", number(p.bytes)},
+                      {"bound", p.bound}});
+    for (const auto& o : p.operators) operators.push_back(operator_json(p, o));
+  }
+  Json out = {{"schema_version", kSchemaVersion},
+              {"command", "roofline"},
+              {"model", model_json(d.model)},
+              {"job", job_json(d.job)},
+              {"accelerator", d.accelerator},
+              {"count", d.count},
+              {"engine", d.engine},
+              {"rejected", text(d.rejected)},
+              {"bandwidth",
+               {{"datasheet_bytes_per_s", number(d.bandwidth_datasheet)},
+                {"reached_bytes_per_s", number(d.bandwidth_reached)}}},
+              {"ceilings", std::move(ceilings)},
+              {"phases", std::move(phases)},
+              {"operators", std::move(operators)}};
+  if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
+  return out;
+}
+
 Json to_json(const RecordDocument& d) {
   Json fields = Json::array();
   for (const auto& f : d.fields) {

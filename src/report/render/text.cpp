@@ -290,6 +290,8 @@ std::string render_table(const Document& document, const TextStyle& style) {
   if (const auto* training = std::get_if<TrainingReport>(&document)) return training_text(*training, style);
   if (const auto* rows = std::get_if<ValidateDocument>(&document)) return validate_text(*rows, style);
   if (const auto* log = std::get_if<StartLogDocument>(&document)) return start_log_text(*log, style);
+  if (const auto* topology = std::get_if<TopologyDocument>(&document)) return topology_text(*topology, style);
+  if (const auto* roofline = std::get_if<RooflineDocument>(&document)) return roofline_text(*roofline, style);
   if (const auto* list = std::get_if<ListDocument>(&document)) return list_text(*list, style);
   if (const auto* compared = std::get_if<CompareDocument>(&document)) return compare_text(*compared, style);
   if (const auto* record = std::get_if<RecordDocument>(&document)) return record_text(*record, style);

@@ -10,6 +10,8 @@ std::string memory_text(const MemoryReport& document, const TextStyle& style);
 std::string training_text(const TrainingReport& document, const TextStyle& style);
 std::string validate_text(const ValidateDocument& document, const TextStyle& style);
 std::string compare_text(const CompareDocument& document, const TextStyle& style);
+std::string topology_text(const TopologyDocument& document, const TextStyle& style);
+std::string roofline_text(const RooflineDocument& document, const TextStyle& style);
 std::string start_log_text(const StartLogDocument& document, const TextStyle& style);
 
 // A labelled paragraph: the label stands in a column of its own, the text is wrapped beside it.
