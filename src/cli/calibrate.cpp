@@ -31,7 +31,8 @@ std::string layer_path(const Options& options, const Environment& environment) {
 }
 
 // What the files do not say of themselves.
-BenchmarkContext context_of(const Catalog& catalog, const Options& options, std::vector<std::string>& notices) {
+BenchmarkContext context_of(const Catalog& catalog, const Options& options, const Environment& environment,
+                            std::vector<std::string>& notices) {
   BenchmarkContext context;
   context.count = options.count.value_or(1);
   context.model = options.job.model.value;
@@ -101,7 +102,7 @@ Outcome run_calibrate(const Options& options, const Environment& environment) {
   if (options.words.empty())
     refuse("input.missing_key", "no file with measurements", "FILE", "what a benchmark printed, or a table");
   const Catalog catalog = load_layers(options, environment, outcome.notices);
-  const BenchmarkContext context = context_of(catalog, options, outcome.notices);
+  const BenchmarkContext context = context_of(catalog, options, environment, outcome.notices);
   Rows rows;
   for (const std::string& path : options.words)
     add_rows(read_benchmark(read_text_file(path), path, context).table, path, rows);

@@ -26,7 +26,8 @@ const NodeDesign* resolve_node(const Catalog& catalog, const std::string& name) 
       Problem{std::move(id), std::move(message), Place{std::move(flag), 0, 0}, std::move(expected), {}, {}});
 }
 
-TopologyRequest resolve_topology(const Catalog& catalog, const Options& options, std::vector<std::string>& notices) {
+TopologyRequest resolve_topology(const Catalog& catalog, const Options& options, const Environment& environment,
+                                 std::vector<std::string>& notices) {
   TopologyRequest request;
   request.node = resolve_node(catalog, options.node);
   request.count = options.count.value_or(0);
@@ -52,7 +53,7 @@ TopologyRequest resolve_topology(const Catalog& catalog, const Options& options,
 Outcome run_topology(const Options& options, const Environment& environment) {
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices);
-  const TopologyRequest request = resolve_topology(catalog, options, outcome.notices);
+  const TopologyRequest request = resolve_topology(catalog, options, environment, outcome.notices);
   outcome.document = report_topology(catalog, request, plan_topology(catalog, request), options.explain);
   return outcome;
 }

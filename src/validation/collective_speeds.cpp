@@ -83,10 +83,24 @@ Catalog changed(const Catalog& catalog, std::span<const FittedSpeed> speeds, boo
     }
   }
   for (std::size_t i = 0; i < owned->links.size(); ++i) owned->links[i].collectives = owned->speeds[i];
-  CatalogView view{catalog.accelerators(), owned->links,        catalog.nodes(),
-                   catalog.models(),       catalog.engines(),   catalog.training_frameworks(),
-                   catalog.runtimes(),     catalog.providers(), catalog.currencies(),
-                   catalog.sources(),      catalog.hash()};
+  CatalogView view;
+  view.accelerators = catalog.accelerators();
+  view.links = owned->links;
+  view.nodes = catalog.nodes();
+  view.models = catalog.models();
+  view.engines = catalog.engines();
+  view.training_frameworks = catalog.training_frameworks();
+  view.runtimes = catalog.runtimes();
+  view.providers = catalog.providers();
+  view.storage_classes = catalog.storage_classes();
+  view.framework_releases = catalog.framework_releases();
+  view.cuda_releases = catalog.cuda_releases();
+  view.owned_hardware = catalog.owned_hardware();
+  view.energy = catalog.energy();
+  view.failure_studies = catalog.failure_studies();
+  view.currencies = catalog.currencies();
+  view.sources = catalog.sources();
+  view.hash = catalog.hash();
   return catalog_from(view, owned);
 }
 
