@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kStatuses[] = {
     {"1", "internal failure, or the result could not be written"},
     {"2", "bad usage or bad input"},
     {"3", "no feasible plan"},
-    {"4", "an assertion did not hold"},
+    {"4", "an assertion, a deadline or a budget did not hold"},
 };
 
 constexpr std::string_view kRepeating =

@@ -119,6 +119,9 @@ class Planner {
 
  private:
   std::optional<Rejection> plan(const Provider& provider, const Offer& offer, const Accelerator& accelerator) {
+    if (offer.contract == Contract::serverless || offer.contract == Contract::token_api)
+      return Rejection{"contract", "machines that are one's own while the job runs",
+                       std::string(to_string(offer.contract)), "another --contract"};
     if (!catalog_.visible_memory(accelerator).known())
       return Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue",
                        "a --catalog file that states it"};
@@ -155,7 +158,7 @@ class Planner {
     return std::nullopt;
   }
 
-  // As many as asked for, else twice as many until it fits and is in time.
+  // As many as asked for, else more and more until it fits and is in time.
   std::vector<std::int64_t> numbers_of(const Supply& supply, std::optional<Rejection>& rejection) const {
     if (request_.training.count) {
       const std::int64_t count = *request_.training.count;
@@ -164,20 +167,28 @@ class Planner {
                             std::to_string(count), "another --count"};
       return {};
     }
-    std::vector<std::int64_t> numbers;
-    for (std::int64_t n = 1; n * supply.per_instance <= kMostDevices; n *= 2) numbers.push_back(n);
+    std::vector<std::int64_t> numbers;  // 1, 2, 3, 4, 6, 8, 12, …
+    for (std::int64_t n = 1; n * supply.per_instance <= kMostDevices; n *= 2) {
+      numbers.push_back(n);
+      if (n > 1 && n + n / 2 <= kMostDevices / supply.per_instance) numbers.push_back(n + n / 2);
+    }
     return numbers;
   }
 
   std::optional<Rejection> fill(TrainingOption& option, const Supply& supply) {
     const Offer& offer = *option.offer;
     const std::int64_t inside = std::min(option.devices, supply.per_host);
-    const BytesPerSecond network = network_of(offer, *option.accelerator, inside);
-    if (option.hosts > 1 && !joins_hosts(offer, *option.accelerator, supply, network))
+    const NodeDesign* node = offer.network.known() ? nullptr : usual_node(offer, *option.accelerator);
+    const BytesPerSecond network = offer.network.or_else({});
+    if (option.hosts > 1 && !joins_hosts(offer, *option.accelerator, supply, node))
       return Rejection{"network", "a network between " + std::to_string(option.hosts) + " hosts", "not stated",
                        "fewer devices, or an offer that states its network"};
-    option.network_is_assumed = option.hosts > 1 && !offer.network.known();
+    option.network_is_assumed = option.hosts > 1 && node;
     option.fabric = fabric_of(catalog_, *option.accelerator, offer.interconnect, network, inside);
+    if (node) {
+      const auto whole = std::max<std::int64_t>(2, *node->count);
+      option.fabric.between = fabric_of_node(catalog_, *node, whole).between;
+    }
     const Laid& laid = lay_out(option);
     if (laid.rejection) return laid.rejection;
     option.job = laid.choice->job;
@@ -191,24 +202,36 @@ class Planner {
 
   // Parts of a server are not wired to each other as whole servers are: without a stated network only those, and clusters, make a job.
   bool joins_hosts(const Offer& offer, const Accelerator& accelerator, const Supply& supply,
-                   BytesPerSecond network) const {
-    if (network <= BytesPerSecond{}) return false;
-    if (offer.network.known() || offer.contract == Contract::cluster) return true;
+                   const NodeDesign* node) const {
+    if (offer.network.known()) return *offer.network > BytesPerSecond{};
+    if (!node) return false;
+    if (offer.contract == Contract::cluster) return true;
     return supply.per_host >= hosts_.of(accelerator);
   }
 
-  // What leaves a host: as the offer says, else as the least of the node designs with its accelerator.
-  BytesPerSecond network_of(const Offer& offer, const Accelerator& accelerator, std::int64_t inside) const {
-    if (offer.network.known() && *offer.network > BytesPerSecond{}) return *offer.network;
-    BytesPerSecond least;
+  // What joins hosts where the offer does not say: the provider's own node design with the accelerator, else its maker's, else the slowest.
+  const NodeDesign* usual_node(const Offer& offer, const Accelerator& accelerator) const {
+    const NodeDesign* best = nullptr;
+    const auto key = [&](const NodeDesign& node) {
+      const bool own = lookup_key(node.provider) == lookup_key(offer.provider);
+      const bool maker = lookup_key(node.provider) == lookup_key(accelerator.vendor);
+      return std::tuple(own ? 0 : maker ? 1 : 2, (*node.node_rate).base() / as_double(*node.count));
+    };
     for (const NodeDesign& node : catalog_.nodes()) {
       const bool holds =
           std::find(node.accelerators.begin(), node.accelerators.end(), accelerator.name) != node.accelerators.end();
       if (!holds || !node.node_rate.known() || *node.node_rate <= BytesPerSecond{} || !node.count.known()) continue;
-      const BytesPerSecond share = *node.node_rate * (as_double(inside) / as_double(*node.count));
-      if (least <= BytesPerSecond{} || share < least) least = share;
+      if (!best || key(node) < key(*best)) best = &node;
     }
-    return least;
+    return best;
+  }
+
+  // A batch that nobody asked for is made one that the devices divide.
+  [[nodiscard]] std::int64_t batch_for(std::int64_t devices) const {
+    const std::int64_t batch = estimate_.global_batch;
+    const bool asked = request_.load.global_batch > 0 || request_.load.is_said("grad-accum");
+    if (asked || devices > batch || batch % devices == 0) return batch;
+    return (batch + devices - 1) / devices * devices;
   }
 
   LayoutSpace space_for(const TrainingOption& option) const {
@@ -218,17 +241,21 @@ class Planner {
     };
     LayoutSpace space;
     space.devices = option.devices;
-    space.global_batch = estimate_.global_batch;
+    space.global_batch = batch_for(option.devices);
     space.tp = fixed("tp", asked.tp);
     space.pp = fixed("pp", asked.pp);
     space.vpp = fixed("vpp", asked.vpp);
     space.cp = fixed("cp", asked.cp);
     space.ep = fixed("ep", asked.ep);
     space.micro_batch = fixed("micro-batch", asked.micro_batch);
-    // Libraries of adapters run whole models on each device.
-    const bool whole_models = asked.trains_adapters() && !estimate_.framework->interleaves;
-    if (whole_models && space.tp.empty()) space.tp = {1};
-    if (whole_models && space.pp.empty()) space.pp = {1};
+    // Programs without a pipeline of chunks fine-tune whole models, or shards of them, on each device.
+    const bool whole_models = asked.method != TrainingMethod::pretrain && !estimate_.framework->interleaves;
+    if (whole_models) {
+      for (auto* axis : {&space.tp, &space.pp, &space.cp}) {
+        if (axis->empty()) *axis = {1};
+      }
+    }
+    if (!estimate_.framework->interleaves && space.vpp.empty()) space.vpp = {1};
     if (asked.recompute) space.recompute = {*asked.recompute};
     if (!request_.training.sharding_is_default) space.sharding = {asked.sharding};
     if (request_.load.is_said("sequence-parallel")) space.sequence_parallel = {asked.sequence_parallel};
@@ -250,6 +277,16 @@ class Planner {
 
   void search(const TrainingOption& option, Laid& laid) const {
     TrainingTimeInputs in = inputs(*option.accelerator, option.fabric, request_.training.training);
+    TrainingSpec& job = in.memory.job;
+    const bool lacks = !has_arithmetic(*option.accelerator, Arithmetic::bf16);
+    if (lacks && (job.precision == TrainingPrecision::bf16_mixed || job.precision == TrainingPrecision::bf16)) {
+      if (request_.load.is_said("precision")) {
+        laid.rejection =
+            Rejection{"precision", "arithmetic in bf16", "fp16 and fp32", "--precision fp16-mixed or fp32"};
+        return;
+      }
+      job.precision = TrainingPrecision::fp16_mixed;
+    }
     LayoutSearch found = search_layouts(in, space_for(option), ceilings_);
     if (found.best.empty()) {
       laid.rejection = why_none(in, option);
@@ -262,22 +299,38 @@ class Planner {
     laid.checkpoint = checkpoint_of(in);
   }
 
-  // The layout that holds least, against the device.
+  // The layout that holds least, against the device, and the cheapest change that makes it fit.
   Rejection why_none(TrainingTimeInputs in, const TrainingOption& option) const {
-    LayoutSpace space = space_for(option);
-    space.check_memory = false;
-    const LayoutSearch any = search_layouts(in, space, ceilings_);
-    if (any.best.empty()) {
-      return {"layout",
-              "a division of " + std::to_string(estimate_.global_batch) + " sequences a step over the devices",
+    const LayoutSpace space = filled(space_for(option), in);
+    std::optional<TrainingMemory> least;
+    TrainingSpec leanest;
+    for (const std::int64_t tp : space.tp) {
+      for (const std::int64_t pp : space.pp) {
+        if (option.devices % (tp * pp) != 0 || space.global_batch % (option.devices / (tp * pp)) != 0) continue;
+        TrainingSpec job = in.memory.job;
+        job.tp = tp;
+        job.pp = pp;
+        job.dp = option.devices / (tp * pp);
+        job.micro_batch = space.micro_batch.front();
+        job.recompute = space.recompute.back();
+        job.sharding = job.dp > 1 ? space.sharding.back() : StateSharding::none;
+        in.memory.job = job;
+        TrainingMemory memory = training_memory(in.memory, nullptr);
+        if (least && memory.headroom() <= least->headroom()) continue;
+        least = std::move(memory);
+        leanest = job;
+      }
+    }
+    if (!least) {
+      return {"layout", "a division of " + std::to_string(space.global_batch) + " sequences a step over the devices",
               std::to_string(option.devices), "another --global-batch or --count"};
     }
-    in.memory.job = any.best.front().job;
-    in.memory.job.recompute = Recompute::full;
-    const TrainingMemory memory = training_memory(in.memory, nullptr);
+    in.memory.job = leanest;
+    const auto changes = changes_that_fit(in.memory);
     return {"memory",
-            format_binary_bytes(memory.peak().terms.total()) + " on each of " + std::to_string(option.devices),
-            format_binary_bytes(memory.capacity), "more devices, a smaller --seq, or --train lora or qlora"};
+            format_binary_bytes(least->peak().terms.total()) + " on each of " + std::to_string(option.devices),
+            format_binary_bytes(least->capacity),
+            changes.empty() ? "more devices, or a smaller --seq" : changes.front().message};
   }
 
   void settle_time(TrainingOption& option) const {
@@ -384,7 +437,7 @@ class Planner {
   std::map<Key, Laid> laid_;
 };
 
-void warn(TrainingEstimate& estimate) {
+void warn(const TrainingLoad& load, TrainingEstimate& estimate) {
   estimate.warnings.insert(estimate.warnings.end(), estimate.identity.warnings.begin(),
                            estimate.identity.warnings.end());
   if (estimate.options.empty()) return;
@@ -394,10 +447,20 @@ void warn(TrainingEstimate& estimate) {
         {"spot.unknown_rate",
          "how often the first option's instances are interrupted is unknown: its time and cost are without"});
   }
+  if (load.deadline && best.total.high > *load.deadline) {
+    estimate.warnings.push_back(
+        {"deadline.tight", "the first option may take up to " + format_seconds(best.total.high) +
+                               " by its interval, beyond the deadline of " + format_seconds(*load.deadline)});
+  }
+  if (best.count_is_assumed) {
+    estimate.warnings.push_back({"count.assumed", "the price of the first option is of one device; that " +
+                                                      std::to_string(best.devices) +
+                                                      " are to be had as servers at that price is assumed"});
+  }
   if (best.network_is_assumed) {
     estimate.warnings.push_back(
         {"network.assumed",
-         "the network between the first option's hosts is not stated: that of the slowest node design with its "
+         "the network between the first option's hosts is not stated: that of the node design of its "
          "accelerator is assumed"});
   }
   if (best.memory.verdict == FitVerdict::tight)
@@ -438,7 +501,7 @@ TrainingEstimate estimate_training(const Catalog& catalog, const TrainingEstimat
       estimate.options, request.offers.sort, [](const TrainingOption& o) { return o.cost.p50(); },
       [](const TrainingOption& o) { return o.total.value.base(); });
   estimate.limits_failed = estimate.options.empty() && planner.missed();
-  warn(estimate);
+  warn(request.load, estimate);
   return estimate;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace gpuplan {
@@ -34,7 +35,7 @@ TrainRunDocument describe_run(const TrainingEstimate& estimate, const TrainingOp
   if (option.time.hfu > 0) t.hfu = option.time.hfu;
   t.tokens = estimate.tokens;
   t.steps = std::max(1.0, std::ceil(estimate.tokens / option.time.tokens_per_step));
-  t.global_batch = as_double(estimate.global_batch);
+  t.global_batch = as_double(job.micro_batch * job.grad_accum * job.dp);
   for (const auto& term : option.time.terms.terms()) t.step_terms.push_back({std::string(term.id), term.value.base()});
   t.checkpoint_bytes = option.checkpoint.base();
   t.save_s = option.save.base();
@@ -106,8 +107,26 @@ std::vector<JobValue> describe_job(const TrainingEstimateRequest& request, const
   return values;
 }
 
+// The rule that most offers failed, with the numbers of one of them.
+std::string why_nothing_runs(const TrainingEstimate& estimate) {
+  std::map<std::string, std::pair<std::int64_t, const Rejection*>> rules;
+  for (const RejectedOffer& offer : estimate.rejected) {
+    auto& [count, example] = rules[offer.rejection.rule];
+    ++count;
+    if (!example) example = &offer.rejection;
+  }
+  const auto most = std::max_element(rules.begin(), rules.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  if (most == rules.end()) return "no offer matches";
+  const Rejection& r = *most->second.second;
+  return estimate.identity.name + " trains on none of the " + std::to_string(estimate.rejected.size()) +
+         " offers; most fail by " + r.rule + ": needs " + r.needed + ", available: " + r.available +
+         "; would help: " + r.smallest_change;
+}
+
 std::string why_no_option(const TrainingEstimateRequest& request, const TrainingEstimate& estimate) {
-  if (!estimate.limits_failed) return {};
+  if (!estimate.options.empty()) return {};
+  if (!estimate.limits_failed) return why_nothing_runs(estimate);
   std::string limits;
   if (request.load.deadline) limits = "the deadline of " + format_seconds(*request.load.deadline);
   if (request.load.budget) {

@@ -38,7 +38,7 @@ const std::vector<ListOrder>& list_orders() {
        {"per_gpu_hour", "currency", "accelerator", "provider", "class", "contract", "count", "rankable", "country",
         "cuda", "observed_on", "age_days", "id", "region", "per_month", "vat", "why_not"}},
       {"providers", {"name", "title", "country", "offers", "price", "age_days", "token_models", "rankable"}},
-      {"why", {"offer", "rule", "needed", "available", "smallest_change", "provider"}},
+      {"why", {"offer", "rule", "smallest_change", "needed", "available", "provider"}},
       {"prices import", {"message", "rows", "what", "example", "reason"}},
       {"prices list",
        {"per_gpu_hour", "currency", "accelerator", "provider", "contract", "count", "listed", "region", "observed_on",
