@@ -121,6 +121,11 @@ Outcome run_calibrate(const Options& options, const Environment& environment) {
     return outcome;
   }
   const std::string path = layer_path(options, environment);
+  std::error_code ignored;
+  for (const std::string& input : options.words) {
+    if (fs::equivalent(input, path, ignored))
+      refuse("input.contradiction", "'" + path + "' holds the measurements that are read", "--layer", "another file");
+  }
   write_layer(user_layer_yaml(mine, to_string(environment.today)), path);
   outcome.document = list_calibration(mine, path);
   return outcome;

@@ -57,11 +57,13 @@ void add_time(Bill& bill, const Breakdown<double>& hourly, const Breakdown<doubl
   }
   const double rate = billed_hourly.total();
   const double billed = bill.cost.billed / hours(1);
-  const double idle = rate * billed - hourly.total() * bill.used_hours;
-  const double idle_high = rate * (bill.cost.billed_high / hours(1)) - hourly.total() * bill.used_hours_high;
+  // Never less than nothing: the difference of two large sums may round below it.
+  const double idle = std::max(0.0, rate * billed - hourly.total() * bill.used_hours);
+  const double idle_high =
+      std::max(0.0, rate * (bill.cost.billed_high / hours(1)) - hourly.total() * bill.used_hours_high);
   bill.add("idle", idle, idle_high);
   if (why) {
-    why->term("job.idle", idle, "billed_per_hour * billed_hours - used_per_hour * used_hours",
+    why->term("job.idle", idle, "max(0, billed_per_hour * billed_hours - used_per_hour * used_hours)",
               {{"billed_per_hour", rate},
                {"billed_hours", billed},
                {"used_per_hour", hourly.total()},

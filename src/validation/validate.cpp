@@ -80,6 +80,20 @@ RowSummary summary_of(const std::vector<const ValidatedRow*>& rows) {
 
 }  // namespace
 
+namespace {
+
+// No measurement is outside these, and quotients of what is inside are finite.
+Parsed<double> parse_measured(std::string_view text) {
+  constexpr double kLeast = 1e-30;
+  constexpr double kMost = 1e30;
+  Parsed<double> parsed = parse_non_negative(text);
+  if (parsed.value && *parsed.value != 0 && (*parsed.value < kLeast || *parsed.value > kMost))
+    return Parsed<double>::fail("'" + std::string(text) + "' is out of range", "0, or 1e-30 to 1e30");
+  return parsed;
+}
+
+}  // namespace
+
 double ValidatedRow::abs_error() const {
   if (!predicted || !std::isfinite(*predicted)) return 1;
   if (metric == "fits") return (*predicted > 0.5) == (measured > 0.5) ? 0 : 1;
@@ -102,7 +116,7 @@ Validation validate_table(const Catalog& catalog, const CsvTable& table, std::st
     ValidatedRow row;
     for (const auto& [column, member] : kTexts) row.*member = in.text(column);
     if (in.text("score") == "no" || !asked_for(row.metric, metrics)) continue;
-    row.measured = in.required("value", parse_non_negative);
+    row.measured = in.required("value", parse_measured);
     row.how = "metric.not_modelled";
     const auto claims = [&](const RowPredictor& p) { return p.claims({row.metric, row.task, training}); };
     const auto found = std::find_if(predictors.begin(), predictors.end(), claims);
