@@ -1,5 +1,7 @@
 #include "commands.hpp"
 
+#include <array>
+
 namespace gpuplan::cli {
 namespace {
 
@@ -72,74 +74,17 @@ constexpr std::string_view kEstimateFlags[] = {"model",
                                                "store",
                                                "no-store",
                                                "help"};
-constexpr std::string_view kWhyFlags[] = {"model",
-                                          "job",
-                                          "train",
-                                          "tokens",
-                                          "seq",
-                                          "global-batch",
-                                          "deadline",
-                                          "by",
-                                          "budget",
-                                          "micro-batch",
-                                          "grad-accum",
-                                          "optimizer",
-                                          "precision",
-                                          "zero",
-                                          "recompute",
-                                          "lora-rank",
-                                          "lora-targets",
-                                          "tp",
-                                          "pp",
-                                          "vpp",
-                                          "cp",
-                                          "ep",
-                                          "sequence-parallel",
-                                          "flash-attention",
-                                          "cross-entropy",
-                                          "offload",
-                                          "activation-offload",
-                                          "optimizer-in-backward",
-                                          "dropout",
-                                          "expert-tp",
-                                          "framework",
-                                          "dtype",
-                                          "kv-dtype",
-                                          "context",
-                                          "input",
-                                          "output",
-                                          "concurrency",
-                                          "engine",
-                                          "batch",
-                                          "images",
-                                          "frames",
-                                          "length",
-                                          "steps",
-                                          "audio",
-                                          "items",
-                                          "vae",
-                                          "guidance",
-                                          "gpu",
-                                          "count",
-                                          "provider",
-                                          "contract",
-                                          "region",
-                                          "country",
-                                          "max-age",
-                                          "currency",
-                                          "vat",
-                                          "rate",
-                                          "as-of",
-                                          "sort",
-                                          "offer",
-                                          "format",
-
-                                          "file",
-                                          "output-file",
-                                          "catalog",
-                                          "store",
-                                          "no-store",
-                                          "help"};
+// As those of `estimate`, but for what is about ranked options alone; and the offer that is asked about.
+constexpr bool is_of_ranking(std::string_view flag) { return flag == "top" || flag == "explain" || flag == "assert"; }
+constexpr auto kWhyFlags = [] {
+  std::array<std::string_view, std::size(kEstimateFlags) - 2> flags{};
+  std::size_t next = 0;
+  for (const std::string_view flag : kEstimateFlags) {
+    if (!is_of_ranking(flag)) flags[next++] = flag;
+  }
+  flags[next] = "offer";
+  return flags;
+}();
 constexpr std::string_view kMemoryFlags[] = {"model",
                                              "job",
                                              "gpu-layers",
@@ -219,9 +164,9 @@ constexpr std::string_view kCalibrateFlags[] = {"gpu",   "count",  "node",      
                                                 "layer", "format", "output-file", "catalog", "help"};
 constexpr std::string_view kTopologyFlags[] = {"gpu",     "count",  "node",        "oversubscription", "format",
                                                "explain", "assert", "output-file", "catalog",          "help"};
-constexpr std::string_view kRooflineFlags[] = {"model",   "dtype",  "kv-dtype", "context",     "input",   "output",
-                                               "concurrency", "engine", "gpu", "count", "format", "explain", "assert",
-                                               "file", "output-file", "catalog", "help"};
+constexpr std::string_view kRooflineFlags[] = {"model",       "dtype",  "kv-dtype",    "context", "input",  "output",
+                                               "concurrency", "engine", "gpu",         "count",   "format", "explain",
+                                               "assert",      "file",   "output-file", "catalog", "help"};
 constexpr std::string_view kHelpFlags[] = {"man", "help"};
 
 constexpr std::string_view kEstimateExamples[] = {
@@ -303,12 +248,14 @@ constexpr Command kCommands[] = {
     {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
      "[TEXT | show NAME]", kProviderExamples, run_providers},
     {"calibrate", "fit constants to your own measurements, into a layer of facts that all commands then use",
-     "Reads results of vLLM's and SGLang's serving benchmarks, llama-bench, genai-perf and nccl-tests, or tables in the "
+     "Reads results of vLLM's and SGLang's serving benchmarks, llama-bench, genai-perf and nccl-tests, or tables in "
+     "the "
      "measurement format (- is standard input). An engine's constants start at the catalogue's and are drawn to them "
      "weakly; a link's are fitted anew where the rows show them. Says how far predictions were off before and after.",
      kCalibrateFlags, "FILE…", kCalibrateExamples, run_calibrate},
     {"topology", "what joins accelerators, and how long collectives over them take",
-     "Draws the fabric of a node design and the network between its hosts; times each collective by message size, names "
+     "Draws the fabric of a node design and the network between its hosts; times each collective by message size, "
+     "names "
      "the cheapest algorithm and gives NCCL's bus bandwidth; and compares the kinds of links that could stand between "
      "the devices.",
      kTopologyFlags, "", kTopologyExamples, run_topology},

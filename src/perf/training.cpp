@@ -161,7 +161,9 @@ TrainingTime training_time(const TrainingTimeInputs& in, const Ceilings& ceiling
   const Seconds step = t.terms.total();
   t.step = {step, step * framework.time_low.or_else(1), step * framework.time_high.or_else(1)};
   // No step is faster than the datasheet's peak allows.
-  if (work.peak > 0 && in.memory.job.precision != TrainingPrecision::fp8) {
+  const TrainingPrecision precision = in.memory.job.precision;
+  const bool narrow = precision == TrainingPrecision::fp8 || precision == TrainingPrecision::fp4;  // another peak
+  if (work.peak > 0 && !narrow) {
     const Seconds least = seconds(0.5 * work.model_flops / (work.peak * work.devices));
     t.step.low = std::min(t.step.value, std::max(t.step.low, least));
   }

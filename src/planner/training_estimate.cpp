@@ -74,6 +74,32 @@ Bytes checkpoint_of(const TrainingTimeInputs& in) {
          bytes(held.adapter_trained * widths.weight) + held.adapter_states;
 }
 
+TrainingTimeInputs inputs_of(const Catalog& catalog, const TrainingEstimate& estimate, const Accelerator& accelerator,
+                             const Fabric& fabric, const TrainingSpec& job) {
+  TrainingTimeInputs in;
+  in.memory.model = &estimate.model;
+  in.memory.framework = estimate.framework;
+  in.memory.visible = catalog.visible_memory(accelerator);
+  in.memory.job = job;
+  in.memory.catalog = &catalog;
+  in.accelerator = &accelerator;
+  in.fabric = fabric;
+  return in;
+}
+
+JobCostInputs bill_of(const EstimateRequest& offers, const TrainingOption& option) {
+  JobCostInputs in;
+  in.provider = option.provider;
+  in.offer = option.offer;
+  in.instances = option.instances;
+  in.duration = option.total.value;
+  in.duration_high = option.total.high;
+  in.currency = offers.currency;
+  in.vat = offers.vat;
+  in.stored = option.checkpoint;
+  return in;
+}
+
 // Equal hardware in equal number is laid out once, whoever offers it.
 struct Laid {
   std::optional<LayoutChoice> choice;
@@ -103,18 +129,6 @@ class Planner {
         if (rejection) estimate_.rejected.push_back({&offer, *rejection});
       }
     }
-  }
-
-  TrainingTimeInputs inputs(const Accelerator& accelerator, const Fabric& fabric, const TrainingSpec& job) const {
-    TrainingTimeInputs in;
-    in.memory.model = &estimate_.model;
-    in.memory.framework = estimate_.framework;
-    in.memory.visible = catalog_.visible_memory(accelerator);
-    in.memory.job = job;
-    in.memory.catalog = &catalog_;
-    in.accelerator = &accelerator;
-    in.fabric = fabric;
-    return in;
   }
 
  private:
@@ -276,7 +290,8 @@ class Planner {
   }
 
   void search(const TrainingOption& option, Laid& laid) const {
-    TrainingTimeInputs in = inputs(*option.accelerator, option.fabric, request_.training.training);
+    TrainingTimeInputs in =
+        inputs_of(catalog_, estimate_, *option.accelerator, option.fabric, request_.training.training);
     TrainingSpec& job = in.memory.job;
     const bool lacks = !has_arithmetic(*option.accelerator, Arithmetic::bf16);
     if (lacks && (job.precision == TrainingPrecision::bf16_mixed || job.precision == TrainingPrecision::bf16)) {
@@ -382,15 +397,7 @@ class Planner {
   }
 
   bool settle_cost(TrainingOption& option) const {
-    JobCostInputs in;
-    in.provider = option.provider;
-    in.offer = option.offer;
-    in.instances = option.instances;
-    in.duration = option.total.value;
-    in.duration_high = option.total.high;
-    in.currency = request_.offers.currency;
-    in.vat = request_.offers.vat;
-    in.stored = option.checkpoint;
+    const JobCostInputs in = bill_of(request_.offers, option);
     const auto cost = job_cost(catalog_, in, nullptr);
     const auto hourly = hourly_cost(
         catalog_, {option.provider, option.offer, option.instances, request_.offers.currency, request_.offers.vat},
@@ -425,7 +432,8 @@ class Planner {
 
  private:
   using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, double, std::int64_t>;
-  static constexpr Seconds kRestart = minutes(10);  // until a replaced host has started and read its data again
+  // Until a replaced host has started, beside reading the checkpoint: an assumption, for no source at hand says it.
+  static constexpr Seconds kRestart = minutes(10);
   const Catalog& catalog_;
   const TrainingEstimateRequest& request_;
   TrainingEstimate& estimate_;
@@ -507,22 +515,10 @@ TrainingEstimate estimate_training(const Catalog& catalog, const TrainingEstimat
 
 void explain_training_option(const Catalog& catalog, const TrainingEstimateRequest& request,
                              const TrainingEstimate& estimate, const TrainingOption& option, Explain& why) {
-  TrainingEstimate copy = estimate;
-  Planner planner(catalog, request, copy);
-  const TrainingTimeInputs in = planner.inputs(*option.accelerator, option.fabric, option.job);
-  const Ceilings ceilings(catalog);
+  const TrainingTimeInputs in = inputs_of(catalog, estimate, *option.accelerator, option.fabric, option.job);
   (void)training_memory(in.memory, &why);
-  (void)training_time(in, ceilings, &why);
-  JobCostInputs cost;
-  cost.provider = option.provider;
-  cost.offer = option.offer;
-  cost.instances = option.instances;
-  cost.duration = option.total.value;
-  cost.duration_high = option.total.high;
-  cost.currency = request.offers.currency;
-  cost.vat = request.offers.vat;
-  cost.stored = option.checkpoint;
-  (void)job_cost(catalog, cost, &why);
+  (void)training_time(in, Ceilings(catalog), &why);
+  (void)job_cost(catalog, bill_of(request.offers, option), &why);
 }
 
 }  // namespace gpuplan

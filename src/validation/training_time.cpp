@@ -1,6 +1,7 @@
 #include <gpuplan/validation/training_time.hpp>
 
 #include "least_squares.hpp"
+#include "three_digits.hpp"
 #include "training_job.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -120,20 +121,9 @@ TrainingConstants constants_at(const Eigen::VectorXd& x) {
   return c;
 }
 
-std::string three_digits(double value) {
-  if (value <= 0) return "0";
-  const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
-  return format_shortest(std::round(value * scale) / scale);
-}
-
 // As they are written, so that what is written is what was judged.
 TrainingConstants rounded(TrainingConstants c) {
-  for (const Bound& bound : kBounds) {
-    const double value = c.*(bound.member) / bound.unit;
-    if (value <= 0) continue;
-    const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
-    c.*(bound.member) = std::round(value * scale) / scale * bound.unit;
-  }
+  for (const Bound& bound : kBounds) c.*(bound.member) = three_digits(c.*(bound.member) / bound.unit) * bound.unit;
   return c;
 }
 
@@ -284,7 +274,7 @@ const TrainingConstants& constants_for(const TrainingCalibration& calibration, c
 namespace {
 
 std::string fitted_line(std::string_view key, double value) {
-  return "    " + std::string(key) + ": " + three_digits(value);
+  return "    " + std::string(key) + ": " + format_shortest(three_digits(value));
 }
 
 // The line with the value that was fitted for its key; as it was when none is.

@@ -1,7 +1,7 @@
 #pragma once
 /// Chosen offers side by side: each name is an offer's id, a provider or an accelerator.
 ///
-///     compare_offers(catalog, request, {"selectel", "hostkey", "lambda"})
+///     compare_offers(catalog, request, {"a-provider", "an-accelerator", "an/offer"})
 ///
 /// A provider stands for its cheapest offer of the accelerators and the number that the request asks for, an accelerator for the
 /// cheapest offer of it. Where the request names no contract, hours on demand go before all, then dedicated servers, clusters,
