@@ -6,6 +6,8 @@
 // would change. --rows prints each row. --leave-out also fits without
 // each source, accelerator and model, and reports how the others predict them.
 
+#include "fitted_file.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/catalog/catalog.hpp>
@@ -13,8 +15,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -96,18 +96,6 @@ void print_left_out(const Catalog& catalog, const std::vector<MeasuredRow>& rows
       predict_left_out(catalog, reader, works, calibration.pooled, [](const MeasuredRow& row) { return row.model; }));
 }
 
-bool write_in_place(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    if (!out.flush()) return false;
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, path, failure);
-  return !failure;
-}
-
 int run(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   bool check = false;
@@ -145,30 +133,9 @@ int run(const std::vector<std::string>& arguments) {
   for (const auto& [reason, count] : reasons) std::printf("skipped %d rows: %s\n", count, reason.c_str());
   if (leave_out) print_left_out(catalog, rows, calibration);
 
-  const std::string before = read_text_file(paths[0]);
-  const std::string after = with_calibration(before, calibration);
-  if (check) {
-    if (before != after)
-      std::fprintf(stderr, "%s is not what the measured rows give: run tools/fit\n", paths[0].c_str());
-    return before == after ? 0 : 1;
-  }
-  if (before != after && !write_in_place(paths[0], after)) {
-    std::fprintf(stderr, "cannot write %s\n", paths[0].c_str());
-    return 1;
-  }
-  return 0;
+  return finish_file(paths[0], with_calibration(read_text_file(paths[0]), calibration), check, "tools/fit");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const InputError& error) {
-    for (const Problem& problem : error.problems()) std::fprintf(stderr, "%s\n", format_problem(problem).c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return gpuplan::guarded(argc, argv, run); }

@@ -6,6 +6,8 @@
 // would change or a bar is missed. --rows prints each row. --leave-out also fits without each system and reports how the others
 // predict it.
 
+#include "fitted_file.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/catalog/catalog.hpp>
@@ -14,7 +16,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -107,25 +108,14 @@ int run(const std::vector<std::string>& words) {
     print_part("inside a host, its system left out", left, false, true);
     print_part("across hosts, its system left out", left, true, true);
   }
-  const std::string before = read_text_file(paths[0]);
-  const std::string after = with_speeds(before, fitted);
-  if (!flags.count("--check")) {
-    std::ofstream(paths[0], std::ios::binary) << after;
-    return 0;
-  }
   const bool missed = inside.median > 0.10 || inside.p90 > 0.30 || across.median > 0.20 || across.p90 > 0.50;
   if (missed) std::printf("a bar is missed: inside 10 and 30 %%, across 20 and 50 %%\n");
-  if (before != after) std::printf("%s would change\n", paths[0].c_str());
-  return missed || before != after ? 1 : 0;
+  const bool check = flags.count("--check") > 0;
+  const int ended =
+      finish_file(paths[0], with_speeds(read_text_file(paths[0]), fitted), check, "tools/fit_collectives");
+  return check && missed ? 1 : ended;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return gpuplan::guarded(argc, argv, run); }

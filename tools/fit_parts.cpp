@@ -7,6 +7,8 @@
 // change. --rows prints each row. What is printed beside the fit's errors are those of rows that it did not see: each source, each
 // accelerator, each model left out in turn.
 
+#include "fitted_file.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/catalog/catalog.hpp>
@@ -14,8 +16,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -77,18 +77,6 @@ void print_constants(const PartsFitResult& fit) {
     line(r.name + (r.pooled ? " (all)" : "") + " " + std::to_string(r.rows), r.constants);
 }
 
-bool write_in_place(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    if (!out.flush()) return false;
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, path, failure);
-  return !failure;
-}
-
 int run(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   std::set<std::string> flags;
@@ -137,30 +125,10 @@ int run(const std::vector<std::string>& arguments) {
   print_groups("each model left out", works,
                left_out_ratios(catalog, works, [](const PartsTimeRow& r) -> const std::string& { return r.model; }));
   const ResidualInterval interval = parts_interval(works, by_source);
-  const std::string before = read_text_file(paths[0]);
-  const std::string after = with_parts_fit(before, fit, interval, works.size(), sources.size());
-  if (flags.contains("--check")) {
-    if (before != after)
-      std::fprintf(stderr, "%s is not what the measured rows give: run fit_parts\n", paths[0].c_str());
-    return before == after ? 0 : 1;
-  }
-  if (before != after && !write_in_place(paths[0], after)) {
-    std::fprintf(stderr, "cannot write %s\n", paths[0].c_str());
-    return 1;
-  }
-  return 0;
+  return finish_file(paths[0], with_parts_fit(read_text_file(paths[0]), fit, interval, works.size(), sources.size()),
+                     flags.contains("--check"), "tools/fit_parts");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const InputError& error) {
-    for (const Problem& problem : error.problems()) std::fprintf(stderr, "%s\n", format_problem(problem).c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return gpuplan::guarded(argc, argv, run); }

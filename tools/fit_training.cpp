@@ -5,6 +5,8 @@
 // The file's other lines stay as they are; fitting again gives the same bytes. --check writes nothing and fails when the file would change. --rows
 // prints each row with the shares of its terms. Printed are the errors of the fit and those without each source, accelerator and model.
 
+#include "fitted_file.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/reader.hpp>
 #include <gpuplan/catalog/catalog.hpp>
@@ -14,9 +16,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -75,18 +74,6 @@ void print_row(const TrainingRowWork& w, const TrainingConstants& constants) {
   std::printf("\n");
 }
 
-bool write_in_place(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    if (!out.flush()) return false;
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, path, failure);
-  return !failure;
-}
-
 int run(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   bool check = false;
@@ -134,30 +121,9 @@ int run(const std::vector<std::string>& arguments) {
   if (!calibration.frameworks.empty())
     std::printf("interval %.3g to %.3g\n", calibration.frameworks.front().low, calibration.frameworks.front().high);
 
-  const std::string before = read_text_file(paths[0]);
-  const std::string after = with_calibration(before, calibration);
-  if (check) {
-    if (before != after)
-      std::fprintf(stderr, "%s is not what the measured rows give: run tools/fit_training\n", paths[0].c_str());
-    return before == after ? 0 : 1;
-  }
-  if (before != after && !write_in_place(paths[0], after)) {
-    std::fprintf(stderr, "cannot write %s\n", paths[0].c_str());
-    return 1;
-  }
-  return 0;
+  return finish_file(paths[0], with_calibration(read_text_file(paths[0]), calibration), check, "tools/fit_training");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const InputError& error) {
-    for (const Problem& problem : error.problems()) std::fprintf(stderr, "%s\n", format_problem(problem).c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return gpuplan::guarded(argc, argv, run); }

@@ -4,6 +4,7 @@
 #include "catalogues.hpp"
 #include "catch.hpp"
 #include "explanations.hpp"
+#include "published_models.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,24 +30,6 @@ TrainingTimeInputs inputs(const ServedModel& model, const TrainingSpec& job, std
   in.accelerator = &gpu(accelerator);
   in.fabric = fabric_of(built_in(), *in.accelerator, {}, gigabits_per_second(1600), a_host);
   return in;
-}
-
-// The GPT of Korthikanti et al. 2022, table 3: MLP four times as wide, vocabulary of 51200.
-ServedModel gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
-  Architecture a;
-  a.layers = layers;
-  a.hidden = hidden;
-  a.heads = a.kv_heads = heads;
-  a.head_dim = hidden / heads;
-  a.intermediate = 4 * hidden;
-  a.vocab = 51200;
-  a.gated_mlp = false;
-  a.tied_embeddings = true;
-  a.norm = NormKind::layer;
-  a.qkv_bias = a.output_bias = a.mlp_bias = true;
-  a.learned_positions = true;
-  a.max_position = 2048;
-  return served(a, "bf16");
 }
 
 TrainingSpec megatron(std::int64_t pp, std::int64_t vpp, std::int64_t micro_batch, std::int64_t micro_batches) {

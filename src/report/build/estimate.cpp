@@ -43,11 +43,6 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   return d;
 }
 
-std::string name_option(const Option& option) {
-  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
-         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
-}
-
 // The least option by a measure among those that hold a condition; null when none does.
 template <class Holds, class Measure>
 const Option* least(const std::vector<Option>& options, Holds holds, Measure measure) {
@@ -97,37 +92,19 @@ std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_vie
   return changes;
 }
 
-std::set<std::string_view> currencies_of(const Estimate& estimate) {
-  std::set<std::string_view> used;
-  for (const Option& option : estimate.options) used.insert(option.offer->currency);
-  return used;
-}
-
 }  // namespace
 
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                                  bool explain) {
   EstimateDocument d;
-  d.catalog = stamp_of(catalog);
-  d.currency = request.currency;
-  d.vat = request.vat.adds ? "included" : "excluded";
-  d.rates = rates_of(catalog, request.currency, currencies_of(estimate));
   d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
-  d.filters = filters_of(request);
-  d.as_of = to_string(request.as_of);
-  d.sort = to_string(request.sort);
   d.hardware = describe_hardware(estimate);
   std::int64_t rank = 0;
   for (const Option& option : estimate.options) {
     d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
   }
-  stamp_prices(d);
-  for (const RejectedOffer& offer : estimate.rejected) {
-    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
-                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
-  }
-  for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
+  describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {
     Explain why;

@@ -32,6 +32,9 @@ FilterDocument filters_of(const EstimateRequest& request) {
   return filters;
 }
 
+namespace {
+
+// The rates between the currencies of the options' prices and that of the answer; none when all are the same.
 std::vector<RateDocument> rates_of(const Catalog& catalog, std::string_view answer, std::set<std::string_view> used) {
   if (!used.empty()) used.insert(answer);
   std::vector<RateDocument> rates;
@@ -45,6 +48,7 @@ std::vector<RateDocument> rates_of(const Catalog& catalog, std::string_view answ
   return rates;
 }
 
+// Days of the oldest and the newest price of the options.
 void stamp_prices(EstimateDocument& d) {
   for (const OptionDocument& option : d.options) {
     const std::string& day = option.price_observed_on;
@@ -52,6 +56,26 @@ void stamp_prices(EstimateDocument& d) {
     if (d.catalog.oldest_price.empty() || day < d.catalog.oldest_price) d.catalog.oldest_price = day;
     if (day > d.catalog.newest_price) d.catalog.newest_price = day;
   }
+}
+
+}  // namespace
+
+void describe_market(const Catalog& catalog, const EstimateRequest& request, std::set<std::string_view> currencies,
+                     const std::vector<RejectedOffer>& rejected, const std::vector<Warning>& warnings,
+                     EstimateDocument& d) {
+  d.catalog = stamp_of(catalog);
+  stamp_prices(d);
+  d.currency = request.currency;
+  d.vat = request.vat.adds ? "included" : "excluded";
+  d.rates = rates_of(catalog, request.currency, std::move(currencies));
+  d.filters = filters_of(request);
+  d.as_of = to_string(request.as_of);
+  d.sort = to_string(request.sort);
+  for (const RejectedOffer& offer : rejected) {
+    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
+                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
+  }
+  for (const Warning& warning : warnings) d.warnings.push_back({warning.id, warning.message});
 }
 
 }  // namespace gpuplan

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,9 +37,22 @@ double zero_stage(StateSharding sharding);
 void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
                     std::optional<std::int64_t> price_age_days, OptionDocument& d);
 FilterDocument filters_of(const EstimateRequest& request);
-/// The rates between the currencies of the options' prices and that of the answer; none when all are the same.
-std::vector<RateDocument> rates_of(const Catalog& catalog, std::string_view answer, std::set<std::string_view> used);
-/// Days of the oldest and the newest price of the options.
-void stamp_prices(EstimateDocument& d);
+/// What every estimate says beside its job and options, which are there already: catalogue, money, filters, what was left out, warnings.
+void describe_market(const Catalog& catalog, const EstimateRequest& request, std::set<std::string_view> currencies,
+                     const std::vector<RejectedOffer>& rejected, const std::vector<Warning>& warnings,
+                     EstimateDocument& d);
+template <class Planned>
+std::set<std::string_view> currencies_of(const std::vector<Planned>& options) {
+  std::set<std::string_view> used;
+  for (const Planned& option : options) used.insert(option.offer->currency);
+  return used;
+}
+
+/// `8 x a card at a provider, on_demand`.
+template <class Planned>
+std::string name_option(const Planned& option) {
+  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
+         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
+}
 
 }  // namespace gpuplan

@@ -42,11 +42,6 @@ OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& esti
   return d;
 }
 
-std::string name_option(const PartsOption& option) {
-  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
-         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
-}
-
 // The least option by a measure; null when there is none but the first.
 template <class Measure>
 const PartsOption* least(const std::vector<PartsOption>& options, Measure measure) {
@@ -78,28 +73,14 @@ std::vector<ChangeDocument> changes_of(const PartsEstimate& estimate, std::strin
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
                                  bool explain) {
   EstimateDocument d;
-  d.catalog = stamp_of(catalog);
-  d.currency = request.currency;
-  d.vat = request.vat.adds ? "included" : "excluded";
-  std::set<std::string_view> currencies;
-  for (const PartsOption& option : estimate.options) currencies.insert(option.offer->currency);
-  d.rates = rates_of(catalog, request.currency, currencies);
   d.model = describe_network(request.job, estimate.plan);
   d.job = describe_parts_job(request.job, estimate.plan);
   d.item = to_string(estimate.item);
-  d.filters = filters_of(request);
-  d.as_of = to_string(request.as_of);
-  d.sort = to_string(request.sort);
   for (const PartsFit& fit : estimate.plan.hardware) d.hardware.push_back(describe_fit(estimate.plan, fit));
   std::int64_t rank = 0;
   for (const PartsOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
-  stamp_prices(d);
-  for (const RejectedOffer& offer : estimate.rejected) {
-    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
-                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
-  }
-  for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
+  describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {
     Explain why;

@@ -136,11 +136,6 @@ std::string why_no_option(const TrainingEstimateRequest& request, const Training
   return "no option keeps " + limits;
 }
 
-std::string name_option(const TrainingOption& option) {
-  return std::to_string(option.devices) + " x " + std::string(option.accelerator->name) + " at " +
-         std::string(option.provider->title) + ", " + std::string(to_string(option.offer->contract));
-}
-
 std::vector<ChangeDocument> changes_of(const TrainingEstimate& estimate, std::string_view currency) {
   std::vector<ChangeDocument> changes;
   if (estimate.options.empty()) return changes;
@@ -166,29 +161,15 @@ std::vector<ChangeDocument> changes_of(const TrainingEstimate& estimate, std::st
 EstimateDocument report_training_estimate(const Catalog& catalog, const TrainingEstimateRequest& request,
                                           const TrainingEstimate& estimate, bool explain) {
   EstimateDocument d;
-  d.catalog = stamp_of(catalog);
-  d.currency = request.offers.currency;
-  d.vat = request.offers.vat.adds ? "included" : "excluded";
-  std::set<std::string_view> currencies;
-  for (const TrainingOption& option : estimate.options) currencies.insert(option.offer->currency);
-  d.rates = rates_of(catalog, request.offers.currency, currencies);
   Estimate shown;  // what describes a model reads of it
   shown.model = estimate.model;
   shown.identity = estimate.identity;
   d.model = describe_model(request.training.job, shown);
   d.job = describe_job(request, estimate);
-  d.filters = filters_of(request.offers);
-  d.as_of = to_string(request.offers.as_of);
-  d.sort = to_string(request.offers.sort);
   std::int64_t rank = 0;
   for (const TrainingOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
-  stamp_prices(d);
-  for (const RejectedOffer& offer : estimate.rejected) {
-    d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
-                          offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
-  }
-  for (const Warning& warning : estimate.warnings) d.warnings.push_back({warning.id, warning.message});
+  describe_market(catalog, request.offers, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.no_option = why_no_option(request, estimate);
   d.changes = changes_of(estimate, request.offers.currency);
   if (explain && !estimate.options.empty()) {

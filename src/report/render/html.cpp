@@ -1,32 +1,10 @@
+#include "markup.hpp"
 #include "plain.hpp"
 
 #include <gpuplan/report/render.hpp>
 
 namespace gpuplan {
 namespace {
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 constexpr const char* kHead = R"(<!doctype html>
 <html lang="en">

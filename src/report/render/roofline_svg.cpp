@@ -1,5 +1,7 @@
 // The roofline as a plot of its own: FLOP a byte across, FLOP/s up, both logarithmic; colours for light and dark ground.
 
+#include "markup.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/report/render.hpp>
@@ -23,29 +25,6 @@ std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
   return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    }
-  }
-  return out;
 }
 
 struct Axis {
