@@ -22,6 +22,8 @@ set(GPUPLAN_REPORT_SOURCES
   render/estimate_text.cpp
   render/html.cpp
   render/json.cpp
+  render/json_parts.cpp
+  render/json_plans.cpp
   render/markdown.cpp
   render/plain.cpp
   render/table.cpp
