@@ -52,10 +52,12 @@ void print_regimes(const std::vector<Prediction>& predictions) {
 void print_constants(const CalibratedEngine& e) {
   const EngineConstants& c = e.constants;
   std::printf(
-      "%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us step %.4g us "
+      "%-14s%s compute %.3g dequantized %.3g bandwidth %.3g attention %.3g overlap %.3g launch %.3g us by host %.3g us "
+      "step %.4g us "
       "request %.4g us host %.4g us stream %.4g us meeting %.3g in step %.3g\n",
       e.name.c_str(), e.pooled ? " (pooled)" : "", c.compute, c.dequantized, c.bandwidth, c.attention, c.overlap,
-      c.launch * 1e6, c.step * 1e6, c.request * 1e6, c.host * 1e6, c.stream * 1e6, c.meeting, c.in_step);
+      c.launch * 1e6, c.host_launch * 1e6, c.step * 1e6, c.request * 1e6, c.host * 1e6, c.stream * 1e6, c.meeting,
+      c.in_step);
 }
 
 // Coverage of intervals that rest on the other sources alone.

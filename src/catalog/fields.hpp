@@ -251,6 +251,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsNumber>("attention_efficiency", r.attention_efficiency, Mark::derived);
   v.template fact<AsNumber>("overlap", r.overlap, Mark::derived);
   v.template fact<AsMicroseconds>("launch_us", r.launch, Mark::derived);
+  v.template fact<AsMicroseconds>("host_launch_us", r.host_launch, Mark::derived);
   v.template fact<AsMicroseconds>("step_us", r.step, Mark::derived);
   v.template fact<AsMicroseconds>("request_us", r.request, Mark::derived);
   v.template fact<AsMicroseconds>("host_us", r.host, Mark::derived);
@@ -258,6 +259,7 @@ void visit_fields(V& v, R& r) {
   v.template fact<AsNumber>("meeting", r.meeting, Mark::derived);
   v.template fact<AsNumber>("in_step", r.in_step, Mark::derived);
   v.template fact<AsCount>("expanded_rows", r.expanded_rows);
+  v.template fact<AsCount>("rows_per_read", r.rows_per_read, Mark::derived);
   v.text("like", r.like);
   v.nested("formats", r.formats);
   v.nested("intervals", r.intervals);

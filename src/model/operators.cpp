@@ -75,6 +75,7 @@ class OperatorList {
     op.count = p.count;
     op.flops = flop(2 * p.rows * p.in * p.out);
     op.bytes = p.weights + p.rows * (p.in + p.out) * step_.activation();
+    op.weights = p.weights;
     op.kernels = p.kernels;
     op.rows = p.rows;
     op.columns = p.out;

@@ -42,13 +42,9 @@ struct RunSeconds {
   double maps = 0;
   double starts = 0;
   double host = 0;
-  // The host feeds kernels while the device works: the longer counts, and a little of the shorter where both are alike.
   [[nodiscard]] double longer() const { return std::max(kernels + maps + starts, host); }
   [[nodiscard]] double ratio() const { return std::min(kernels + maps + starts, host) / longer(); }
-  [[nodiscard]] double total() const {
-    const double square = ratio() * ratio();
-    return longer() * std::sqrt(std::sqrt(1 + square * square));
-  }
+  [[nodiscard]] double total() const { return seconds_with_host(kernels + maps + starts, host); }
 };
 
 RunSeconds run_seconds(const PartsWork& work, const PartWork& part, const PartsConstants& c) {

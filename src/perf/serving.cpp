@@ -67,6 +67,8 @@ class StepTable {
         memory_(ArrayXXd::Ones(rows, columns)),
         launch_(ArrayXXd::Zero(rows, columns)),
         count_(ArrayXXd::Zero(rows, columns)),
+        links_(ArrayXd::Zero(columns)),
+        launching_(ArrayXd::Zero(columns)),
         rest_(ArrayXd::Zero(columns)) {}
 
   void put(Eigen::Index column, const StepWork& work, const EngineConstants& constants) {
@@ -81,16 +83,19 @@ class StepTable {
       count_(row, column) = w.op.count;
     }
     const double each = constants.step + (work.streamed ? constants.stream : 0);
-    rest_(column) = work.collectives.base() + constants.host + work.sequences * each;
+    links_(column) = work.collectives.base();
+    launching_(column) = work.launched * constants.host_launch;
+    rest_(column) = constants.host + work.sequences * each;
   }
   [[nodiscard]] ArrayXd seconds_of_columns(double overlap) const {
     const ArrayXXd each = operator_seconds<ArrayXXd>(flops_, bytes_, compute_, memory_, launch_, overlap);
-    return (each * count_).colwise().sum().transpose() + rest_;
+    const ArrayXd device = (each * count_).colwise().sum().transpose() + links_;
+    return seconds_with_host<ArrayXd>(device, launching_) + rest_;
   }
 
  private:
   ArrayXXd flops_, bytes_, compute_, memory_, launch_, count_;
-  ArrayXd rest_;
+  ArrayXd links_, launching_, rest_;
 };
 
 Eigen::Index most_operators(const std::vector<ServingWork>& works, StepWork ServingWork::*phase) {
@@ -182,9 +187,12 @@ void explain_step(const ServingJob& job, const Accelerator& gpu, const Ceilings&
              operator_inputs(job, gpu, ceilings, w, constants));
   }
   why.term("time." + std::string(name) + ".total", seconds(total),
-           "operators + collectives + host + sequences * (scheduler + stream)",
+           "((operators + collectives)^4 + (kernels * host_launch)^4)^0.25 + host + sequences * (scheduler + stream)",
            {{"operators", operators},
             {"collectives", work.collectives},
+            {"kernels", work.launched},
+            {"host_launch", seconds(constants.host_launch),
+             source_of(ceilings, *job.engine, job.engine->host_launch, "host_launch_us")},
             {"host", seconds(constants.host), source_of(ceilings, *job.engine, job.engine->host, "host_us")},
             {"sequences", work.sequences},
             {"scheduler", seconds(constants.step), source_of(ceilings, *job.engine, job.engine->step, "step_us")},
@@ -258,6 +266,9 @@ Breakdown<Seconds> step_breakdown(const ServingJob& job, const ServingCandidate&
   Breakdown<Seconds> terms;
   for (const OperatorWork& w : step.operators) terms.add(w.op.id, seconds(times * operator_time(w, constants)));
   terms.add("collectives", times * step.collectives);
+  const double device = device_seconds(step, constants);
+  terms.add("host_launches",
+            seconds(times * (seconds_with_host(device, step.launched * constants.host_launch) - device)));
   const double each = constants.step + (step.streamed ? constants.stream : 0);
   terms.add("scheduler", seconds(times * (constants.host + step.sequences * each)));
   return terms;

@@ -65,6 +65,12 @@ double expanded_bytes(const Operator& op, const Engine& engine) {
   return weights * (2 + 2);
 }
 
+// Kernels for single rows read the weights again for each, and caches share a read among a few.
+double read_again(const Operator& op, const Engine& engine) {
+  if (!op.weight_only || !engine.rows_per_read.known()) return 0;
+  return op.weights.base() * std::max(op.rows / as_double(*engine.rows_per_read) - 1, 0.0);
+}
+
 // A product is computed in tiles of 128 outputs by up to 128 rows, one after the other on each multiprocessor, each over the whole inner
 // width. The last wave of them is half empty on average: half a tile's work of every multiprocessor.
 double tail_flops(const Operator& op, double multiprocessors) {
@@ -144,10 +150,15 @@ StepWork step_work(const ServingJob& job, const ServingCandidate& candidate, con
     if (expanded > 0) ceiling = expanded_ceiling(*candidate.accelerator, *job.engine, ceiling);
     work.operators.push_back({op, ceiling, rates.memory(op), tail_flops(op, rates.multiprocessors()), expanded,
                               std::max(ceiling, peak), rates.best_bandwidth});
+    work.operators.back().op.bytes += bytes(read_again(op, *job.engine));
     work.operators.back().op.kernels *= rates.meetings();
   }
   work.collectives = step_collectives(job, candidate, shape.phase, shape.sequences * shape.new_tokens, nullptr);
   work.sequences = shape.sequences;
+  // Decode steps come in few sizes, for which graphs are captured; prompts have any length.
+  if (shape.phase == Phase::prefill && !rates.is_cpu) {
+    for (const Operator& op : operators) work.launched += op.count * op.kernels;
+  }
   return work;
 }
 
@@ -196,8 +207,9 @@ double Speculation::tokens_per_step() const {
 EngineConstants constants_of(const Engine& engine) {
   return {engine.compute_efficiency.or_else(1), engine.dequantized_efficiency.or_else(1),
           engine.attention_efficiency.or_else(1), engine.bandwidth_efficiency.or_else(1), engine.overlap.or_else(0),
-          engine.launch.or_else({}).base(), engine.step.or_else({}).base(), engine.request.or_else({}).base(),
-          engine.host.or_else({}).base(), engine.stream.or_else({}).base(), engine.meeting.or_else(0),
+          engine.launch.or_else({}).base(), engine.host_launch.or_else({}).base(), engine.step.or_else({}).base(),
+          engine.request.or_else({}).base(), engine.host.or_else({}).base(), engine.stream.or_else({}).base(),
+          engine.meeting.or_else(0),
           // Prompts that are finished first keep all requests of a closed loop in step.
           engine.in_step.or_else(engine.prefill_first ? 1 : 0)};
 }
@@ -290,11 +302,16 @@ double operator_time(const OperatorWork& w, const EngineConstants& constants) {
                                   w.op.kernels * constants.launch + w.expanded / memory, constants.overlap);
 }
 
+double device_seconds(const StepWork& work, const EngineConstants& constants) {
+  double device = work.collectives.base();
+  for (const OperatorWork& w : work.operators) device += operator_time(w, constants);
+  return device;
+}
+
 double step_seconds(const StepWork& work, const EngineConstants& constants) {
-  double operators = 0;
-  for (const OperatorWork& w : work.operators) operators += operator_time(w, constants);
   const double each = constants.step + (work.streamed ? constants.stream : 0);
-  return operators + work.collectives.base() + constants.host + work.sequences * each;
+  return seconds_with_host(device_seconds(work, constants), work.launched * constants.host_launch) + constants.host +
+         work.sequences * each;
 }
 
 // Stages of a pipeline work on as many chunks of a prompt at once.

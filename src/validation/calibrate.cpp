@@ -15,7 +15,7 @@
 namespace gpuplan {
 namespace {
 
-constexpr std::size_t kConstants = 12;
+constexpr std::size_t kConstants = 13;
 using Point = std::array<double, kConstants>;
 
 // What physics allows: a launch takes half a microsecond at least, a sequence costs the host not over 1 ms a step, a request not over
@@ -36,6 +36,7 @@ constexpr std::array<Bound, kConstants> kBounds = {
      {&EngineConstants::attention, 0.05, 1, 0.4, "attention_efficiency", 1},
      {&EngineConstants::overlap, 0, 1, 0.1, "overlap", 1},
      {&EngineConstants::launch, 0.5e-6, 50e-6, 3e-6, "launch_us", 1e-6},
+     {&EngineConstants::host_launch, 0.5e-6, 200e-6, 20e-6, "host_launch_us", 1e-6},
      {&EngineConstants::step, 0, 1e-3, 30e-6, "step_us", 1e-6},
      {&EngineConstants::request, 0, 100e-3, 10e-3, "request_us", 1e-6},
      {&EngineConstants::host, 0, 20e-3, 500e-6, "host_us", 1e-6},

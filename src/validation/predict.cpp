@@ -72,10 +72,13 @@ Regime regime_of(Metric metric, double in_flight) {
   return loaded ? Regime::throughput : Regime::decode;
 }
 
-// The record of the engine on CPUs (`name-cpu`), of the release that was measured (`name-0.7.3`, then `name-0.7`), else of the engine.
+// The record of the engine on CPUs (`name-cpu`), with a kernel of its own (`name-KERNEL`), of the release that was measured (`name-0.7.3`, then `name-0.7`), else of the engine.
 const Engine* engine_of(const Catalog& catalog, const MeasuredRow& row, const Accelerator* accelerator) {
   if (accelerator && is_cpu(*accelerator)) {
     if (const Engine* engine = catalog.find_engine(row.engine + "-cpu")) return engine;
+  }
+  if (const auto kernel = variant_of(row, "kernel"); !kernel.empty()) {
+    if (const Engine* engine = catalog.find_engine(row.engine + "-" + std::string(kernel))) return engine;
   }
   std::string version = row.engine_version;
   while (!version.empty()) {

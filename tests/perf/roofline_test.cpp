@@ -18,6 +18,15 @@ TEST_CASE("roofline: an operator without arithmetic takes the time of its bytes"
   CHECK(operator_seconds<double>(0, 30, kUnlimitedCompute, 10, 0, 1) == Approx(3));
 }
 
+TEST_CASE("roofline: kernels wait for the host that launches them, or the host for them", "[perf]") {
+  CHECK(seconds_with_host(2.0, 0.0) == Approx(2));
+  CHECK(seconds_with_host(0.0, 2.0) == Approx(2));
+  CHECK(seconds_with_host(0.0, 0.0) == 0);
+  // Alike: a fourth root of two times either.
+  CHECK(seconds_with_host(1.0, 1.0) == Approx(1.189207));
+  CHECK(seconds_with_host(1e200, 1e-200) == Approx(1e200));
+}
+
 TEST_CASE("ceilings: a plain STREAM figure of the card itself stands", "[perf]") {
   const Ceilings ceilings(built_in());
   CHECK(ceilings.bandwidth(*built_in().find_accelerator("H100-SXM5-80GB")) / gigabytes_per_second(1) == Approx(2970));

@@ -163,6 +163,27 @@ TEST_CASE("serving: a bare roofline prefills at FLOPs over the ceiling", "[perf]
   CHECK(got <= 1.15 * least);  // norms, rotary and activation functions move bytes
 }
 
+TEST_CASE("serving: a host that launches slowly holds up short prompts, and neither long ones nor captured steps",
+          "[perf]") {
+  const Ceilings ceilings(built_in());
+  const ServedModel model = served("llama-3.1-8b");
+  const ServingCandidate c = candidate("H100-SXM5-80GB", 1, 1);
+  const auto work_of = [&](std::int64_t input) {
+    const Engine e = ideal();
+    return serving_work({&model, &e, {16384, input, 256}}, c, ceilings);
+  };
+  EngineConstants slow;
+  slow.host_launch = 100e-6;
+  // 32 layers of ten operators and the ends, 100 us each: some 32 ms, where a prompt of 64 tokens takes as long as its weights, 5 ms.
+  const ServingWork brief = work_of(64);
+  CHECK(brief.prompt.launched > 300);
+  CHECK(step_seconds(brief.prompt, slow) == Approx(brief.prompt.launched * 100e-6).epsilon(0.01));
+  const ServingWork lengthy = work_of(16000);
+  CHECK(step_seconds(lengthy.prompt, slow) < 1.01 * step_seconds(lengthy.prompt, EngineConstants{}));
+  CHECK(step_seconds(brief.decode, slow) == step_seconds(brief.decode, EngineConstants{}));
+  CHECK(work_of(64).decode.launched == 0);
+}
+
 TEST_CASE("serving: a device of twice the bandwidth is never slower", "[perf]") {
   const Ceilings ceilings(built_in());
   const ServedModel model = served("qwen3-30b-a3b");

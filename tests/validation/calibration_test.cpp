@@ -227,10 +227,39 @@ TEST_CASE("validation: a release is looked up before its engine", "[validation]"
   CHECK(std::get<RowWork>(work_of(row)).engine->name == "vllm");
 }
 
+TEST_CASE("validation: a kernel that multiplies row by row is looked up, and reads the weights again", "[validation]") {
+  MeasuredRow row = closed_loop(1);
+  row.engine = "autoawq";
+  row.weights = "int4-awq-g128";
+  row.mode = MeasuredMode::single;
+  row.metric = Metric::ttft_s;
+  row.input = 512;
+  const auto together = std::get<RowWork>(work_of(row));
+  row.variant = "kernel=gemv";
+  const auto by_row = std::get<RowWork>(work_of(row));
+  CHECK(together.engine->name == "autoawq");
+  CHECK(by_row.engine->name == "autoawq-gemv");
+  // 512 rows, four of which share a read: the weights are read 128 times instead of once.
+  const auto weights_of = [](const RowWork& work, double times) {
+    double more = 0;
+    for (const OperatorWork& w : work.work.prompt.operators) {
+      if (w.op.weight_only && w.op.rows == 512) more += w.op.count * w.op.weights.base() * times;
+    }
+    return more;
+  };
+  const auto bytes_of = [](const RowWork& work) {
+    double sum = 0;
+    for (const OperatorWork& w : work.work.prompt.operators) sum += w.op.count * w.op.bytes.base();
+    return sum;
+  };
+  CHECK(weights_of(by_row, 1) > 3e9);  // of an 8B model in 4 bit
+  CHECK(bytes_of(by_row) - bytes_of(together) == Approx(weights_of(by_row, 127)));
+}
+
 TEST_CASE("calibration: constants are found again from rows they made", "[validation]") {
   static const Ceilings ceilings(built_in());
   static RowReader reader(built_in(), ceilings);
-  EngineConstants truth{0.8, 0.6, 0.4, 0.7, 0.1, 4e-6, 40e-6, 20e-3};
+  EngineConstants truth{0.8, 0.6, 0.4, 0.7, 0.1, 4e-6, 8e-6, 40e-6, 20e-3};
   truth.meeting = 2;
   truth.in_step = 0.2;
   std::vector<MeasuredRow> rows;

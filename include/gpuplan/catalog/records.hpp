@@ -251,15 +251,17 @@ struct Engine {
   Fact<double> attention_efficiency;    ///< share of the dense peak in attention
   Fact<double> overlap;                 ///< kappa: share of the lesser of compute and memory time that is not hidden
   Fact<Seconds> launch;                 ///< per operator
-  Fact<Seconds> step;                   ///< host time of a running sequence in a step: scheduler, sampler, text
-  Fact<Seconds> request;                ///< per request before its first token
-  Fact<Seconds> host;                   ///< host time of a step, whatever runs: scheduler, inputs, launch of a graph
-  Fact<Seconds> stream;                 ///< host time of a token that is sent to a client: text, one message
+  Fact<Seconds> host_launch;  ///< of the host, per kernel of a step without a captured graph, while the device works
+  Fact<Seconds> step;         ///< host time of a running sequence in a step: scheduler, sampler, text
+  Fact<Seconds> request;      ///< per request before its first token
+  Fact<Seconds> host;         ///< host time of a step, whatever runs: scheduler, inputs, launch of a graph
+  Fact<Seconds> stream;       ///< host time of a token that is sent to a client: text, one message
   Fact<double> meeting;  ///< prompts of equal requests that a prompt meets in a closed loop, where there are so many
   Fact<double> in_step;  ///< share of all others' prompts that come before one's own in a closed loop
   Fact<std::int64_t>
       expanded_rows;  ///< products of so many rows and more write quantized weights to memory in 16 bit first
-  Text like;          ///< the engine whose constants are taken where its own rows are few
+  Fact<std::int64_t> rows_per_read;  ///< a kernel for single rows reads quantized weights again for every so many
+  Text like;                         ///< the engine whose constants are taken where its own rows are few
   std::span<const EngineFormat> formats;
   std::span<const EngineInterval> intervals;
   std::span<const EngineRelease> releases;  ///< newest first

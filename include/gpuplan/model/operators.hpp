@@ -31,6 +31,7 @@ struct Operator {
   double count = 1;          ///< equal operators a step
   Flop flops;                ///< of one
   Bytes bytes;               ///< of one: weights + activations + cache
+  Bytes weights;             ///< of a matrix product: those of its bytes that are weights
   double kernels = 1;        ///< launches of one
   double rows = 0;           ///< of a matrix product: its rows, 0 for other operators
   double columns = 0;        ///< of a matrix product: outputs a row

@@ -8,6 +8,8 @@
 #include <gpuplan/perf/ceilings.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 namespace gpuplan {
@@ -37,6 +39,16 @@ T operator_seconds(const T& flops, const T& bytes, const T& compute_rate, const 
   const T compute = flops / compute_rate;
   const T memory = bytes / memory_rate;
   return detail::larger(compute, memory) + overlap * detail::smaller(compute, memory) + launch;
+}
+
+/// Seconds of kernels that the host launches while the device works off earlier ones: the longer of the two counts, and a little of the
+/// shorter where both are alike. T is double or an Eigen array.
+template <class T>
+T seconds_with_host(const T& device, const T& host) {
+  using std::sqrt;
+  const T longer = detail::larger(device, host);
+  const T ratio = detail::smaller(device, host) / (longer + std::numeric_limits<double>::min());
+  return longer * sqrt(sqrt(1.0 + ratio * ratio * ratio * ratio));
 }
 
 }  // namespace gpuplan

@@ -55,12 +55,14 @@ struct EngineConstants {
   double bandwidth = 1;    ///< share of the bandwidth ceiling
   double overlap = 0;      ///< kappa
   double launch = 0;       ///< seconds a kernel: its start and its end, when the device is not yet or no longer full
-  double step = 0;         ///< host seconds a sequence and step: scheduler, sampler, text
-  double request = 0;      ///< seconds a request before its first token
-  double host = 0;         ///< host seconds a step, whatever runs in it
-  double stream = 0;       ///< host seconds a token that is sent to a client
-  double meeting = 0;      ///< prompts that a prompt of a closed loop meets, as far as there are so many
-  double in_step = 0;      ///< share of all others' prompts that come before one's own in a closed loop
+  double host_launch =
+      0;  ///< host seconds a kernel of a step that is not captured in a graph, while the device works on others
+  double step = 0;     ///< host seconds a sequence and step: scheduler, sampler, text
+  double request = 0;  ///< seconds a request before its first token
+  double host = 0;     ///< host seconds a step, whatever runs in it
+  double stream = 0;   ///< host seconds a token that is sent to a client
+  double meeting = 0;  ///< prompts that a prompt of a closed loop meets, as far as there are so many
+  double in_step = 0;  ///< share of all others' prompts that come before one's own in a closed loop
 };
 EngineConstants constants_of(const Engine& engine);
 /// An engine that reaches all and costs nothing, with the same order of requests.
@@ -82,6 +84,7 @@ struct StepWork {
   Seconds collectives;
   double sequences = 1;   ///< that the scheduler and the sampler handle
   bool streamed = false;  ///< each sequence's token is sent to a client at once
+  double launched = 0;    ///< kernels that the host launches one by one; 0 where a graph was captured, and on CPUs
 };
 
 struct ServingWork {
@@ -115,6 +118,9 @@ double operator_time(const OperatorWork& work, const EngineConstants& constants)
 
 /// Seconds of a prompt out of those of its chunk.
 double prompt_seconds(const ServingWork& work, double chunk);
+
+/// Seconds of a step's operators and collectives.
+double device_seconds(const StepWork& work, const EngineConstants& constants);
 
 /// Seconds of a step, operator by operator with plain doubles.
 double step_seconds(const StepWork& work, const EngineConstants& constants);

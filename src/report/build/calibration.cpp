@@ -22,6 +22,7 @@ constexpr Constant kConstants[] = {{"compute_efficiency", &EngineConstants::comp
                                    {"bandwidth_efficiency", &EngineConstants::bandwidth, 1},
                                    {"overlap", &EngineConstants::overlap, 1},
                                    {"launch_us", &EngineConstants::launch, 1e-6},
+                                   {"host_launch_us", &EngineConstants::host_launch, 1e-6},
                                    {"step_us", &EngineConstants::step, 1e-6},
                                    {"request_us", &EngineConstants::request, 1e-6},
                                    {"host_us", &EngineConstants::host, 1e-6},
