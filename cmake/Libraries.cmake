@@ -4,6 +4,7 @@
 #   gpuplan_base    src/base
 #   gpuplan_facts   the part of src/catalog that turns YAML into typed records; the generator below uses it too
 #   embed_catalog   checks data/*.yaml at build time and writes them as C++: generated/catalog_data.cpp
+#   embed_measured  writes which measurements data/measured has: generated/measured_data.cpp
 #   fit             fits the constants of data/engines.yaml to data/measured; by hand, not part of a build
 #   fit_collectives fits the constants of data/links.yaml to data/measured/collectives.csv; by hand, not part of a build
 #   accuracy        how far counted weights are from published sizes; by hand, not part of a build
@@ -76,6 +77,22 @@ if(TARGET gpuplan_facts AND EXISTS "${PROJECT_SOURCE_DIR}/tools/embed_catalog.cp
     INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src/catalog"  # embedded.hpp
     COMPILE_OPTIONS "-O0")  # tables only: optimising them costs time and gains nothing
 endif()
+
+add_executable(embed_measured tools/embed_measured.cpp src/validation/csv.cpp)
+gpuplan_configure(embed_measured)
+target_link_libraries(embed_measured PRIVATE gpuplan_base)
+set(GPUPLAN_MEASURED_FILES inference cpu_slices memory parts_time images training_time training parts_training)
+list(TRANSFORM GPUPLAN_MEASURED_FILES REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/data/measured/\\1.csv")
+set(GPUPLAN_MEASURED_DATA "${PROJECT_BINARY_DIR}/generated/measured_data.cpp")
+add_custom_command(
+  OUTPUT "${GPUPLAN_MEASURED_DATA}"
+  COMMAND embed_measured "${GPUPLAN_MEASURED_DATA}" ${GPUPLAN_MEASURED_FILES}
+  DEPENDS embed_measured ${GPUPLAN_MEASURED_FILES}
+  COMMENT "Embedding which measurements there are"
+  VERBATIM)
+list(APPEND GPUPLAN_SOURCES "${GPUPLAN_MEASURED_DATA}")
+set_source_files_properties("${GPUPLAN_MEASURED_DATA}" PROPERTIES
+  INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src/catalog")  # measured_data.hpp
 
 if(GPUPLAN_SOURCES)
   add_library(gpuplan STATIC ${GPUPLAN_SOURCES})

@@ -8,6 +8,7 @@ set(GPUPLAN_CATALOG_FACTS_SOURCES
 set(GPUPLAN_CATALOG_SOURCES
   added_offers.cpp
   catalog.cpp
+  measured_groups.cpp
   offer_class.cpp
   software.cpp
   show.cpp

@@ -208,6 +208,11 @@ constexpr std::string_view kValidateExamples[] = {
     "gpuplan validate data/measured/inference.csv --group-by metric,engine",
     "gpuplan validate --log examples/vllm-start.log --model llama-3.1-8b --dtype bf16 --gpu RTX3090"};
 
+constexpr std::string_view kSupportFlags[] = {"model",  "gpu",  "engine",      "dtype",   "top",
+                                              "format", "file", "output-file", "catalog", "help"};
+constexpr std::string_view kSupportExamples[] = {"gpuplan support --model llama-3.1-8b --gpu H100-SXM5-80GB",
+                                                 "gpuplan support --gpu MI300X --format csv"};
+
 constexpr std::string_view kWhyExamples[] = {
     "gpuplan why --model llama-70b --dtype int4 --gpu RTX4090",
     "gpuplan why --model llama-70b --dtype int4 --offer selectel/a2-x1/on_demand/moscow-ru-7a"};
@@ -247,6 +252,10 @@ constexpr Command kCommands[] = {
      kCompareFlags, "NAME NAME…", kCompareExamples, run_compare},
     {"providers", "list providers with the number and age of their offers, or show one", "", kProviderFlags,
      "[TEXT | show NAME]", kProviderExamples, run_providers},
+    {"support", "which measurements stand behind estimates of a model, an accelerator or both",
+     "Groups of rows of data/measured of one model, accelerator, program, release and format, the nearest first: "
+     "'measured' is this model on this accelerator, 'near' the one or the other.",
+     kSupportFlags, "", kSupportExamples, run_support},
     {"calibrate", "fit constants to your own measurements, into a layer of facts that all commands then use",
      "Reads results of vLLM's and SGLang's serving benchmarks, llama-bench, genai-perf and nccl-tests, or tables in "
      "the "

@@ -3,8 +3,8 @@
 
 #include "options.hpp"
 
-#include <gpuplan/net/hub.hpp>
 #include <gpuplan/catalog/catalog.hpp>
+#include <gpuplan/net/hub.hpp>
 #include <gpuplan/report/document.hpp>
 
 #include <span>
@@ -52,6 +52,7 @@ Outcome run_gpus(const Options& options, const Environment& environment);
 Outcome run_models(const Options& options, const Environment& environment);
 Outcome run_offers(const Options& options, const Environment& environment);
 Outcome run_providers(const Options& options, const Environment& environment);
+Outcome run_support(const Options& options, const Environment& environment);
 Outcome run_why(const Options& options, const Environment& environment);
 Outcome run_compare(const Options& options, const Environment& environment);
 Outcome run_prices(const Options& options, const Environment& environment);

@@ -115,6 +115,29 @@ Outcome run_offers(const Options& options, const Environment& environment) {
   return outcome;
 }
 
+Outcome run_support(const Options& options, const Environment& environment) {
+  Outcome outcome;
+  const Catalog catalog = load_layers(options, environment, outcome.notices);
+  const ListFilter filter = resolve_filter(catalog, options, environment, Prices::unused, outcome.notices);
+  SupportQuery query;
+  query.accelerators = filter.accelerators;
+  if (!options.job.model.value.empty()) {
+    query.model = catalog.find_model(options.job.model.value);
+    if (!query.model) unknown("model", options.job.model.value, catalog.nearest_model(options.job.model.value));
+  }
+  if (!query.model && query.accelerators.empty()) {
+    throw InputError(Problem{
+        "input.missing", "no model and no accelerator", std::nullopt, "--model NAME, --gpu NAME, or both", {}, {}});
+  }
+  if (!options.job.engine.is_default) query.program = options.job.engine.value;
+  query.format = options.job.dtype.value;
+  ListDocument list = list_evidence(catalog, query);
+  const auto rows = static_cast<std::size_t>(options.top.value_or(0));
+  if (rows > 0 && list.rows.size() > rows) list.rows.resize(rows);
+  outcome.document = std::move(list);
+  return outcome;
+}
+
 Outcome run_providers(const Options& options, const Environment& environment) {
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices);

@@ -3,6 +3,7 @@ set(GPUPLAN_REPORT_SOURCES
   build/compare.cpp
   build/calibration.cpp
   build/estimate.cpp
+  build/evidence.cpp
   build/lists.cpp
   build/offers.cpp
   build/parts.cpp

@@ -10,6 +10,7 @@ set(GPUPLAN_VALIDATION_SOURCES
   compare_log.cpp
   csv.cpp
   errors.cpp
+  evidence.cpp
   measured.cpp
   memory.cpp
   parts.cpp

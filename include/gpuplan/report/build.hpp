@@ -43,6 +43,16 @@ TopologyDocument report_topology(const Catalog& catalog, const TopologyRequest& 
 
 RooflineDocument report_roofline(const Catalog& catalog, const RooflinePlan& plan, bool explain);
 
+/// Whose measurements are asked for; empty: of all.
+struct SupportQuery {
+  const ModelPreset* model = nullptr;
+  std::vector<const Accelerator*> accelerators;
+  std::string program;  ///< engine, runtime or framework
+  std::string format;
+};
+/// Groups of measured rows, the nearest first.
+ListDocument list_evidence(const Catalog& catalog, const SupportQuery& query);
+
 /// What a list is narrowed by; empty: everything.
 struct ListFilter {
   std::vector<const Accelerator*> accelerators;

@@ -128,6 +128,15 @@ struct CostDocument {
   std::vector<CostTerm> terms;  ///< of the month, of a job that ends of the job; they add up to it
 };
 
+/// What measurements stand behind an option.
+struct EvidenceDocument {
+  std::string grade = "physics";  ///< measured, near, physics
+  std::string row;                ///< the nearest: `inference.csv accelmark-0015`
+  std::string about;              ///< what it is of: `llama-3.1-8b in bf16 on H100 SXM5 80GB with vllm 0.7.3, 12 rows`
+  std::string observed_on;
+  std::string source;
+};
+
 struct OptionDocument {
   std::int64_t rank = 0;
   std::string provider, provider_title, offer, contract;
@@ -139,6 +148,7 @@ struct OptionDocument {
   std::int64_t replicas = 1, gpus_per_replica = 1;
   double concurrency_per_replica = 0, concurrency_total = 0;
   double utilization = 0;  ///< share of the concurrency that fits
+  EvidenceDocument evidence;
   LayoutDocument layout;
   std::string quality_format;
   MemoryDocumentPart memory;
@@ -336,11 +346,11 @@ struct TopologyDocument {
   struct Level {
     std::string role;  ///< inside, between
     std::string link, title, shape, source;
-    double bytes_per_s = 0;           ///< of a device, each way
-    std::int64_t devices = 0;         ///< that it joins: of a host or domain; hosts
-    bool via_host_memory = false;     ///< no peer-to-peer
-    bool reduces = false;             ///< the switches add up
-    bool fitted = false;              ///< its constants are fitted to measurements of this kind of link
+    double bytes_per_s = 0;        ///< of a device, each way
+    std::int64_t devices = 0;      ///< that it joins: of a host or domain; hosts
+    bool via_host_memory = false;  ///< no peer-to-peer
+    bool reduces = false;          ///< the switches add up
+    bool fitted = false;           ///< its constants are fitted to measurements of this kind of link
     Known nics, nic_bytes_per_s, host_bytes_per_s;
   };
   struct Time {
@@ -367,7 +377,7 @@ struct TopologyDocument {
 /// Each operator of a step against what the device can do.
 struct RooflineDocument {
   struct Ceiling {
-    std::string id;  ///< bf16, fp8, …
+    std::string id;                     ///< bf16, fp8, …
     double datasheet = 0, reached = 0;  ///< FLOP/s
     double ridge = 0;                   ///< FLOP a byte from where on compute limits, of what is reached
   };
@@ -455,8 +465,8 @@ struct ErrorDocument {
   std::vector<Problem> problems;
 };
 
-using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              TopologyDocument, RooflineDocument, ListDocument, CompareDocument, RecordDocument,
-                              ErrorDocument>;
+using Document =
+    std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument, TopologyDocument,
+                 RooflineDocument, ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

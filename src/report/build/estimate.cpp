@@ -104,6 +104,9 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   for (const Option& option : estimate.options) {
     d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
   }
+  attach_evidence(
+      evidence_of(catalog, EvidenceJob::serve, estimate.identity, estimate.engine->name, estimate.model.scheme.name),
+      estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {

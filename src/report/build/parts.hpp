@@ -2,7 +2,9 @@
 // Pieces of documents that several reports share.
 
 #include <gpuplan/report/build.hpp>
+#include <gpuplan/validation/evidence.hpp>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,6 +48,22 @@ std::set<std::string_view> currencies_of(const std::vector<Planned>& options) {
   std::set<std::string_view> used;
   for (const Planned& option : options) used.insert(option.offer->currency);
   return used;
+}
+
+/// @param program  engine, runtime or framework
+EvidenceIndex evidence_of(const Catalog& catalog, EvidenceJob job, const ModelIdentity& model, std::string_view program,
+                          std::string_view format);
+EvidenceDocument describe_evidence(const Evidence& evidence);
+/// Says of each option what measurements stand behind it; many are of one accelerator.
+template <class Planned>
+void attach_evidence(const EvidenceIndex& index, const std::vector<Planned>& options,
+                     std::vector<OptionDocument>& documents) {
+  std::map<const Accelerator*, EvidenceDocument> known;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto [entry, is_new] = known.try_emplace(options[i].accelerator);
+    if (is_new) entry->second = describe_evidence(index.of(*options[i].accelerator));
+    documents[i].evidence = entry->second;
+  }
 }
 
 /// `8 x a card at a provider, on_demand`.

@@ -80,6 +80,9 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   std::int64_t rank = 0;
   for (const PartsOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
+  const PartsPlan& plan = estimate.plan;
+  attach_evidence(evidence_of(catalog, EvidenceJob::parts, plan.identity, plan.runtime->name, plan.model.scheme.name),
+                  estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {

@@ -169,6 +169,8 @@ EstimateDocument report_training_estimate(const Catalog& catalog, const Training
   std::int64_t rank = 0;
   for (const TrainingOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
+  attach_evidence(evidence_of(catalog, EvidenceJob::train, estimate.identity, estimate.framework->name, {}),
+                  estimate.options, d.options);
   describe_market(catalog, request.offers, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.no_option = why_no_option(request, estimate);
   d.changes = changes_of(estimate, request.offers.currency);

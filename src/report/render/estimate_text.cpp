@@ -54,6 +54,14 @@ std::string time_line(const OptionDocument& best, const EstimateDocument& d) {
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
 }
 
+// Whether somebody measured this, something near, or nothing like it.
+std::string evidence_line(const EvidenceDocument& e) {
+  if (e.row.empty()) return "physics alone: neither this model nor this accelerator is among the measured rows";
+  const bool measured = e.grade == "measured";
+  return (measured ? "measured: " : "nothing measured of exactly this; nearest: ") + e.about + " (" + e.row +
+         (e.observed_on.empty() ? "" : ", " + e.observed_on) + "; 'gpuplan support' lists all)";
+}
+
 std::string rates_line(const EstimateDocument& d) {
   std::string line;
   for (const RateDocument& rate : d.rates) {
@@ -207,6 +215,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += labelled("memory", memory_line(best.memory), style);
     out += labelled("time", time_line(best, d), style);
     out += labelled("cost", cost_line(best, d), style);
+    out += labelled("evidence", evidence_line(best.evidence), style);
     if (!d.rates.empty()) out += labelled("rates", rates_line(d), style);
     const auto shown = shown_options(d);
     out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);

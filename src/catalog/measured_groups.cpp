@@ -1,0 +1,41 @@
+#include <gpuplan/catalog/measured_groups.hpp>
+
+#include "measured_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace gpuplan {
+namespace {
+
+// The text up to a mark; it and the mark are taken off.
+std::string_view take(std::string_view& text, char mark) {
+  const std::size_t end = std::min(text.find(mark), text.size());
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return taken;
+}
+
+}  // namespace
+
+std::vector<MeasuredGroup> measured_groups() {
+  std::vector<MeasuredGroup> groups;
+  std::string_view rest = kMeasuredGroups;
+  groups.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')));
+  while (!rest.empty()) {
+    std::string_view line = take(rest, '\n');
+    MeasuredGroup group;
+    for (std::string_view* field :
+         {&group.file, &group.model, &group.accelerator, &group.engine, &group.release, &group.format})
+      *field = take(line, '\t');
+    const std::string_view rows = take(line, '\t');
+    std::from_chars(rows.data(), rows.data() + rows.size(), group.rows);
+    for (std::string_view* field : {&group.first_row, &group.metrics, &group.observed_on, &group.source})
+      *field = take(line, '\t');
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+}  // namespace gpuplan
