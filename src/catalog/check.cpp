@@ -247,7 +247,7 @@ class Checker {
     const std::pair<std::string_view, Text> others[] = {{"time_as", runtime.time_as}, {"compiled", runtime.compiled}};
     for (const auto& [field, other] : others) {
       const bool known = std::any_of(dataset_.runtimes.begin(), dataset_.runtimes.end(),
-                                     [&](const Runtime& r) { return r.name == other; });
+                                     [&name = other](const Runtime& r) { return r.name == name; });
       if (!other.empty() && !known)
         report(runtime, field, "runtime " + quoted(runtime.name) + " refers to " + quoted(other) + ", which is none");
     }

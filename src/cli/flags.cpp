@@ -202,7 +202,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.dtype, v); });
      }},
-    {"kv-dtype", 0, "FORMAT", "how keys and values are stored: bf16, fp8, int8, …", "bf16", true, kJob,
+    {"kv-dtype", 0, "FORMAT", "how keys and values are stored: bf16, fp8, int8, …; q8_0/q4_0: keys apart from values", "bf16", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); });
      }},

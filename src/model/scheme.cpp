@@ -6,6 +6,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,14 +25,14 @@ constexpr Names kFp8ChannelNames = {"fp8-row", "fp8-dynamic", "fbgemm-fp8"};
 constexpr Names kFp8BlockNames = {"fp8-block128", "fp8-128x128"};
 constexpr Names kInt8Names = {"w8a8", "int8-w8a8", "smoothquant"};
 constexpr Names kInt8OnlyNames = {"w8a16"};
-constexpr Names kLlmInt8Names = {"bnb-8bit", "bnb-int8"};
+constexpr Names kLlmInt8Names = {"llm.int8", "llm.int8()", "bnb-8bit", "bnb-int8"};
 constexpr Names kAwqNames = {"int4", "awq", "w4a16"};
 constexpr Names kGptqNames = {"gptq"};
 constexpr Names kAutoRoundNames = {"autoround"};
 constexpr Names kW4a8Names = {"w4a8", "int4-w4a8"};
 constexpr Names kNf4Names = {"nf4-dq", "bnb-4bit", "qlora"};
 constexpr Names kNf4SingleNames = {"nf4-single"};
-constexpr Names kFp4BnbNames = {"bnb-fp4"};
+constexpr Names kFp4BnbNames = {"bnb-fp4", "fp4-dq"};
 constexpr Names kHqqNames = {"hqq"};
 constexpr Names kAqlmNames = {"aqlm"};
 constexpr Names kQuipNames = {"quip", "quip#"};
@@ -150,6 +151,32 @@ constexpr KvFormat kKvFormats[] = {
     {"iq4_nl", {}, bytes(18.0 / 32)},
 };
 
+/// Of any two different formats the one whose keys are stored as the first and whose values as the second.
+struct KvPairs {
+  std::vector<std::string> names;  // what the rows view
+  std::vector<KvFormat> rows;
+};
+
+KvPairs all_kv_pairs() {
+  KvPairs pairs;
+  for (const KvFormat& keys : kKvFormats) {
+    for (const KvFormat& values : kKvFormats)
+      pairs.names.push_back(std::string(keys.name) + "/" + std::string(values.name));
+  }
+  std::size_t at = 0;
+  for (const KvFormat& keys : kKvFormats) {
+    for (const KvFormat& values : kKvFormats)
+      pairs.rows.push_back({pairs.names[at++], {}, (keys.element + values.element) / 2});
+  }
+  return pairs;
+}
+
+const KvFormat* kv_pair(const KvFormat& keys, const KvFormat& values) {
+  static const KvPairs pairs = all_kv_pairs();  // a table, made when the first pair is asked for
+  const auto row = static_cast<std::size_t>(&keys - kKvFormats) * std::size(kKvFormats);
+  return &pairs.rows[row + static_cast<std::size_t>(&values - kKvFormats)];
+}
+
 constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {
     {Arithmetic::fp32, "fp32"}, {Arithmetic::tf32, "tf32"}, {Arithmetic::bf16, "bf16"}, {Arithmetic::fp16, "fp16"},
     {Arithmetic::fp8, "fp8"},   {Arithmetic::int8, "int8"}, {Arithmetic::fp4, "fp4"},
@@ -239,8 +266,16 @@ std::span<const KvFormat> kv_formats() { return kKvFormats; }
 
 Parsed<const KvFormat*> parse_kv_format(std::string_view name) {
   if (const KvFormat* row = find_row<KvFormat>(lookup_key(name), kKvFormats)) return Parsed<const KvFormat*>::ok(row);
+  if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
+    const KvFormat* keys = find_row<KvFormat>(lookup_key(name.substr(0, slash)), kKvFormats);
+    const KvFormat* values = find_row<KvFormat>(lookup_key(name.substr(slash + 1)), kKvFormats);
+    if (keys && values && keys == values) return Parsed<const KvFormat*>::ok(keys);
+    if (const KvFormat* pair = keys && values ? kv_pair(*keys, *values) : nullptr)
+      return Parsed<const KvFormat*>::ok(pair);
+  }
   std::vector<std::string> names;
   for (const KvFormat& row : kKvFormats) names.emplace_back(row.name);
+  names.emplace_back("q8_0/q4_0 (KEYS/VALUES)");
   return unknown_name<const KvFormat*, KvFormat>(name, kKvFormats, "KV cache format", std::move(names));
 }
 

@@ -20,16 +20,32 @@ constexpr std::array<std::pair<FitQuestion, std::string_view>, 4> kQuestions = {
 
 // The words of the engines' own command lines.
 struct EngineWords {
-  std::string_view engine, context, fraction, sequences, steps, tensor_parallel, layers, host_experts, host_kv, draft;
+  std::string_view engine, context, fraction, sequences, steps, tensor_parallel, layers, host_experts, host_kv, draft,
+      keys, values;  // how the cache is stored; without `values` one word for both
 };
-constexpr EngineWords kWords[] = {{"vllm", "--max-model-len", "--gpu-memory-utilization", "--max-num-seqs",
-                                   "--max-num-batched-tokens", "--tensor-parallel-size", "", "", "", ""},
-                                  {"sglang", "--context-length", "--mem-fraction-static", "--max-running-requests",
-                                   "--chunked-prefill-size", "--tp", "", "", "", ""},
-                                  {"tensorrt-llm", "--max_seq_len", "--kv_cache_free_gpu_memory_fraction",
-                                   "--max_batch_size", "--max_num_tokens", "--tp_size", "", "", "", ""},
-                                  {"llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md"},
-                                  {"ik_llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md"}};
+constexpr EngineWords kWords[] = {
+    {"vllm", "--max-model-len", "--gpu-memory-utilization", "--max-num-seqs", "--max-num-batched-tokens",
+     "--tensor-parallel-size", "", "", "", "", "--kv-cache-dtype", ""},
+    {"sglang", "--context-length", "--mem-fraction-static", "--max-running-requests", "--chunked-prefill-size", "--tp",
+     "", "", "", "", "", ""},
+    {"tensorrt-llm", "--max_seq_len", "--kv_cache_free_gpu_memory_fraction", "--max_batch_size", "--max_num_tokens",
+     "--tp_size", "", "", "", "", "", ""},
+    {"llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md", "-ctk", "-ctv"},
+    {"ik_llama.cpp", "-c", "", "-np", "", "", "-ngl", "--n-cpu-moe", "-nkvo", "-md", "-ctk", "-ctv"}};
+
+// Of a cache in another format than the engine's own, 16 bit.
+std::vector<std::string> cache_flags(const EngineWords& words, std::string_view kv) {
+  const std::size_t slash = kv.find('/');
+  const std::string_view keys = kv.substr(0, slash);
+  const std::string_view values = slash == std::string_view::npos ? keys : kv.substr(slash + 1);
+  std::vector<std::string> flags;
+  const auto add = [&](std::string_view flag, std::string_view format) {
+    if (!flag.empty() && format != "bf16") flags.push_back(std::string(flag) + " " + std::string(format));
+  };
+  add(words.keys, keys);
+  add(words.values, values);
+  return flags;
+}
 
 std::int64_t longest_for(InferenceMemoryInputs in, std::int64_t sequences) {
   const std::int64_t most = in.model->architecture.max_position > 0 ? in.model->architecture.max_position : 1 << 20;
@@ -163,6 +179,7 @@ ServingLimits serving_limits(const InferenceMemoryInputs& in, std::int64_t concu
     if (where.host_expert_layers > 0) add(words.host_experts, std::to_string(where.host_expert_layers));
     if (where.kv_on_host && !words.host_kv.empty()) limits.flags.emplace_back(words.host_kv);
     if (in.model->draft) add(words.draft, where.draft);
+    for (std::string& flag : cache_flags(words, in.model->kv->name)) limits.flags.push_back(std::move(flag));
     break;
   }
   return limits;

@@ -2,6 +2,7 @@
 
 #include <gpuplan/base/text.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -16,6 +17,23 @@ T require(const Parsed<T>& parsed, std::string_view flag) {
   if (parsed.value) return *parsed.value;
   throw InputError(
       Problem{parsed.id, parsed.message, Place{std::string(flag), 0, 0}, parsed.expected, parsed.nearest, {}});
+}
+
+/// A pair of formats (`q8_0/q4_0`) is their mean, which is right where keys are as wide as values.
+void refuse_uneven_pair(const KvFormat& kv, const Architecture& architecture) {
+  if (kv.name.find('/') == std::string_view::npos) return;
+  const auto groups = mixers_of(architecture);
+  const bool uneven = std::any_of(groups.begin(), groups.end(), [](const MixerGroup& group) {
+    const Attention& a = group.attention;
+    return a.heads > 0 && (a.has_latent_attention() || a.index_heads > 0 || a.head_dim != a.value_dim());
+  });
+  if (!uneven) return;
+  throw InputError(Problem{"input.contradiction",
+                           "keys and values of this model are not alike: a latent for both, or of different width",
+                           Place{"--kv-dtype", 0, 0},
+                           "one format",
+                           std::string(kv.name.substr(0, kv.name.find('/'))),
+                           {}});
 }
 
 [[noreturn]] void refuse_name(const Catalog& catalog, const std::string& name) {
@@ -197,6 +215,7 @@ ServedModel serve_model(const JobSpec& job, ResolvedModel resolved, ModelIdentit
   if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));
   const std::string& kv = resolved.files.config.kv_format;
   model.kv = require(parse_kv_format(job.kv_dtype.is_default && !kv.empty() ? kv : job.kv_dtype.value), "--kv-dtype");
+  refuse_uneven_pair(*model.kv, model.architecture);
   model.tensors = tensors_of(model.architecture);
   // What a checkpoint keeps unquantized says nothing of a format that was asked for instead.
   const std::vector<ModuleRule> none;

@@ -7,6 +7,7 @@
 #include <gpuplan/deploy/engine_release.hpp>
 #include <gpuplan/model/config.hpp>
 #include <gpuplan/model/stored_scheme.hpp>
+#include <gpuplan/perf/interval.hpp>
 
 #include <algorithm>
 #include <array>
@@ -80,17 +81,41 @@ double sequences_of(const MemoryRow& row, const Layout& layout) {
   return std::max(1.0, all / as_double(layout.dp));
 }
 
-// What a program that holds its parts only counts, and what the device shows.
-double peak_of(const MemoryRow& row, const InferenceMemoryInputs& in, double sequences) {
-  const InferenceMemory m = inference_memory(in, static_cast<std::int64_t>(sequences), nullptr);
-  const auto& terms = m.terms;
-  const Bytes step = terms.of("weights") + terms.of("activations") + terms.of("sampler");
-  if (in.engine->preallocates) {
-    if (row.memory_kind == "allocated" && row.mode == "load") return step / bytes(1);
-    return (m.capacity - terms.of("reserve")) / bytes(1);
+// Bytes or tokens with the 80 % interval that the overheads in it give; without such all three are the same.
+using Value = Interval<double>;
+
+Value value_of(Bytes size) { return {size / bytes(1), size / bytes(1), size / bytes(1)}; }
+
+// Terms as if all erred together, as a plan shows them.
+Value sum_of(const Breakdown<Bytes>& terms, std::initializer_list<std::string_view> names) {
+  Value sum;
+  for (const BreakdownTerm<Bytes>& term : terms.terms()) {
+    if (std::find(names.begin(), names.end(), term.id) == names.end()) continue;
+    sum.value += term.value / bytes(1);
+    sum.low += term.low / bytes(1);
+    sum.high += term.high / bytes(1);
   }
-  if (row.memory_kind == "allocated") return (step + terms.of("kv_cache")) / bytes(1);
-  return (terms.total() - terms.of("reserve")) / bytes(1);
+  return sum;
+}
+
+Value total_of(const Breakdown<Bytes>& terms) {
+  return {terms.total() / bytes(1), terms.low() / bytes(1), terms.high() / bytes(1)};
+}
+
+Value less(const Value& all, Bytes part) {
+  return {all.value - part / bytes(1), all.low - part / bytes(1), all.high - part / bytes(1)};
+}
+
+// What a program that holds its parts only counts, and what the device shows.
+Value peak_of(const MemoryRow& row, const InferenceMemoryInputs& in, double sequences) {
+  const InferenceMemory m = inference_memory(in, static_cast<std::int64_t>(sequences), nullptr);
+  if (in.engine->preallocates) {
+    if (row.memory_kind == "allocated" && row.mode == "load")
+      return sum_of(m.terms, {"weights", "activations", "sampler"});
+    return value_of(m.capacity - m.terms.of("reserve"));
+  }
+  if (row.memory_kind == "allocated") return sum_of(m.terms, {"weights", "activations", "sampler", "kv_cache"});
+  return less(total_of(m.terms), m.terms.of("reserve"));
 }
 
 double fits_of(const MemoryRow& row, const InferenceMemoryInputs& in, double sequences) {
@@ -99,25 +124,38 @@ double fits_of(const MemoryRow& row, const InferenceMemoryInputs& in, double seq
   return m.terms.total() <= m.capacity ? 1 : 0;
 }
 
-double predicted_value(const MemoryRow& row, InferenceMemoryInputs in) {
+// The pool is what the overheads leave: where they are more, it is smaller by as much.
+Value pool_of(const InferenceMemoryInputs& in, bool in_tokens) {
+  const KvPool pool = kv_pool(in);
+  const Breakdown<Bytes> terms = inference_memory(in, 0, nullptr).terms;
+  const double size = pool.size / bytes(1);
+  const Value overheads = total_of(terms);
+  const double unit = in_tokens && size > 0 ? pool.tokens / size : 1;
+  return {in_tokens ? pool.tokens : size, unit * std::max(size - (overheads.high - overheads.value), 0.0),
+          unit * (size + (overheads.value - overheads.low))};
+}
+
+Value predicted_value(const MemoryRow& row, InferenceMemoryInputs in) {
   const double n = sequences_of(row, in.layout);
   if (row.metric == "kv_bytes") in.layout = {};
   if (row.metric == "peak_bytes_per_device" || row.metric == "reserved_bytes_per_device") return peak_of(row, in, n);
-  if (row.metric == "fits") return fits_of(row, in, n);
-  if (row.metric == "kv_tokens") return kv_pool(in).tokens;
-  if (row.metric == "kv_bytes_per_device" && in.engine->preallocates && row.mode == "load")
-    return kv_pool(in).size / bytes(1);
-  const InferenceMemory m = inference_memory(in, static_cast<std::int64_t>(n), nullptr);
-  Bytes sum;
-  const auto add = [&](std::initializer_list<std::string_view> terms) {
-    for (const std::string_view term : terms) sum += m.terms.of(term);
-  };
-  if (row.metric.starts_with("kv_bytes")) add({"kv_cache"});
-  if (row.metric == "activation_bytes_per_device") add({"activations", "sampler", "workspace"});
-  if (row.metric == "compute_buffer_bytes_per_device") add({"activations", "sampler"});
-  if (row.metric == "non_torch_bytes_per_device") add({"context", "communication"});
-  if (row.metric == "graph_bytes_per_device") add({"graphs"});
-  return sum / bytes(1);
+  if (row.metric == "kv_tokens") return pool_of(in, true);
+  if (row.metric == "kv_bytes_per_device" && in.engine->preallocates && row.mode == "load") return pool_of(in, false);
+  const Breakdown<Bytes> terms = inference_memory(in, static_cast<std::int64_t>(n), nullptr).terms;
+  if (row.metric.starts_with("kv_bytes")) return sum_of(terms, {"kv_cache"});
+  if (row.metric == "activation_bytes_per_device") return sum_of(terms, {"activations", "sampler", "workspace"});
+  if (row.metric == "compute_buffer_bytes_per_device") return sum_of(terms, {"activations", "sampler"});
+  if (row.metric == "non_torch_bytes_per_device") return sum_of(terms, {"context", "communication"});
+  if (row.metric == "graph_bytes_per_device") return sum_of(terms, {"graphs"});
+  return {};
+}
+
+// A verdict has no interval; nor has what is exact.
+MemoryPrediction prediction_of(const MemoryRow& row, const InferenceMemoryInputs& in, std::string how) {
+  if (row.metric == "fits") return {fits_of(row, in, sequences_of(row, in.layout)), std::move(how), {}, {}};
+  const Value v = predicted_value(row, in);
+  if (v.high <= v.low) return {v.value, std::move(how), {}, {}};
+  return {v.value, std::move(how), v.low, v.high};
 }
 
 // The cache alone needs no device.
@@ -202,12 +240,12 @@ MemoryPrediction MemoryPredictor::predict(const MemoryRow& row) {
   const std::string name = row.engine + (row.engine_version.empty() ? "" : "@" + row.engine_version);
   std::optional<Engine> engine = find_engine_release(catalog_, name);
   if (!engine) engine = find_engine_release(catalog_, row.engine);
-  if (!engine) return {std::nullopt, "engine.unknown"};
+  if (!engine) return {std::nullopt, "engine.unknown", {}, {}};
   std::string reason;
   const ServedModel* model = model_of(row, *engine, reason);
-  if (!model) return {std::nullopt, reason};
+  if (!model) return {std::nullopt, reason, {}, {}};
   const Accelerator* accelerator = catalog_.find_accelerator(row.accelerator);
-  if (!accelerator && needs_device(row)) return {std::nullopt, "accelerator.unknown"};
+  if (!accelerator && needs_device(row)) return {std::nullopt, "accelerator.unknown", {}, {}};
   if (row.memory_fraction) engine->memory_fraction.value = std::min(*row.memory_fraction, 1.0);
   if (value_of_key(row.variant, "attention").starts_with("flash")) engine->score_bytes = {};
   InferenceMemoryInputs in;
@@ -219,8 +257,8 @@ MemoryPrediction MemoryPredictor::predict(const MemoryRow& row) {
   in.catalog = &catalog_;
   in.accelerator = accelerator;
   if (accelerator) in.visible = catalog_.visible_memory(*accelerator);
-  if (in.layout.pp > model->architecture.layers) return {std::nullopt, "layout.impossible"};
-  return {predicted_value(row, in), model->scheme.name + " in " + std::string(engine->name)};
+  if (in.layout.pp > model->architecture.layers) return {std::nullopt, "layout.impossible", {}, {}};
+  return prediction_of(row, in, model->scheme.name + " in " + std::string(engine->name));
 }
 
 }  // namespace gpuplan

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kColumns = {"id",          "source", "engine", "model",
                                                       "accelerator", "metric", "value"};
 
-PartsPrediction refused(std::string why) { return {std::nullopt, std::move(why)}; }
+PartsPrediction refused(std::string why) { return {std::nullopt, std::move(why), {}, {}}; }
 
 bool holds(const PartsMemory& memory, const Runtime& runtime) {
   const double most = static_cast<double>(runtime.map_elements.or_else(0));
@@ -26,9 +26,10 @@ bool holds(const PartsMemory& memory, const Runtime& runtime) {
   return maps_fit && memory.verdict != FitVerdict::does_not_fit;
 }
 
-double peak_of(const PartsRow& row, const PartsMemory& memory) {
+// What is shown of a footprint of so many bytes.
+double shown_of(const PartsRow& row, const PartsMemory& memory, Bytes total) {
   const Bytes context = memory.terms.of("context");
-  const Bytes held = std::min(memory.terms.total(), memory.capacity) - context;
+  const Bytes held = std::min(total, memory.capacity) - context;
   return (row.memory_kind == "device" ? held + context : held) / bytes(1);
 }
 
@@ -86,7 +87,13 @@ PartsPrediction predict_parts_memory(const Catalog& catalog, const PartsRow& row
       parts_memory({&model, runtime, catalog.visible_memory(*accelerator), parts_job_of(row), &catalog}, nullptr);
   PartsPrediction prediction;
   prediction.how = memory.parts[memory.fullest].name + ": " + memory.parts[memory.fullest].peak.operation;
-  prediction.value = row.metric == "fits" ? (holds(memory, *runtime) ? 1 : 0) : peak_of(row, memory);
+  if (row.metric == "fits") {
+    prediction.value = holds(memory, *runtime) ? 1 : 0;
+    return prediction;
+  }
+  prediction.value = shown_of(row, memory, memory.terms.total());
+  prediction.low = shown_of(row, memory, memory.terms.low());
+  prediction.high = shown_of(row, memory, memory.terms.high());
   return prediction;
 }
 

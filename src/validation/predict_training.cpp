@@ -13,6 +13,25 @@ MemoryKind kind_of(std::string_view text) {
   return text == "reserved" ? MemoryKind::reserved : MemoryKind::device;
 }
 
+bool counts(MemoryKind kind, std::string_view term) {
+  if (term == "context" || term == "communication") return kind == MemoryKind::device;
+  return term != "fragmentation" || kind != MemoryKind::allocated;
+}
+
+// As far as the terms of the fullest phase may err together.
+void set_interval(TrainingPrediction& prediction) {
+  Bytes below;
+  Bytes above;
+  for (const BreakdownTerm<Bytes>& term : prediction.memory.peak().terms.terms()) {
+    if (!counts(prediction.kind, term.id)) continue;
+    below += term.value - term.low;
+    above += term.high - term.value;
+  }
+  if (below + above <= Bytes{}) return;
+  prediction.low = prediction.value - below / bytes(1);
+  prediction.high = prediction.value + above / bytes(1);
+}
+
 }  // namespace
 
 TrainingPrediction predict_training(const Catalog& catalog, const TrainingRow& row) {
@@ -46,6 +65,7 @@ TrainingPrediction predict_training(const Catalog& catalog, const TrainingRow& r
   const auto stage = framework.reports_first_stage ? std::optional<std::int64_t>(0) : std::nullopt;
   out.value = row.metric == "fits" ? (out.memory.verdict == FitVerdict::does_not_fit ? 0 : 1)
                                    : reported_peak(out.memory, out.kind, stage) / bytes(1);
+  if (row.metric != "fits") set_interval(out);
   return out;
 }
 

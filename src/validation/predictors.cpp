@@ -60,6 +60,8 @@ void predict_training_rows(const Catalog& catalog, const CsvTable& table, std::s
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const TrainingPrediction p = predict_training(catalog, read[i]);
     if (p.predicted) rows[i].predicted = p.value;
+    rows[i].low = p.low;
+    rows[i].high = p.high;
     rows[i].how = p.how;
   }
 }
@@ -94,6 +96,8 @@ void predict_text_memory(const Catalog& catalog, const CsvTable& table, std::str
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const MemoryPrediction p = predictor.predict(read[i]);
     rows[i].predicted = p.value;
+    rows[i].low = p.low;
+    rows[i].high = p.high;
     rows[i].how = p.how;
   }
 }
@@ -111,6 +115,8 @@ void predict_parts_rows(const Catalog& catalog, const CsvTable& table, std::stri
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const PartsPrediction p = predict_parts_memory(catalog, read[i]);
     rows[i].predicted = p.value;
+    rows[i].low = p.low;
+    rows[i].high = p.high;
     rows[i].how = p.how;
   }
 }

@@ -544,6 +544,25 @@ TEST_CASE("config: files that hold something else", "[model]") {
   CHECK(problems[0].place->origin == path);
 }
 
+TEST_CASE("config: files that stand beside a config are told from one", "[model]") {
+  struct Row {
+    const char* text;
+    const char* said;
+  };
+  const auto row = GENERATE(values<Row>({
+      {R"({"metadata": {"total_size": 1024}, "weight_map": {"a": "m-1.safetensors"}})",
+       "an index of files with weights, 1024 bytes in all: the folder with them is the model"},
+      {R"({"metadata": {}, "weight_map": {}})", "an index of files with weights: the folder with them is the model"},
+      {R"({"quantization": {"quant_algo": "NVFP4"}})", "a quantizer's settings, which stand beside a config.json"},
+      {R"({"bits": 4, "group_size": 128, "desc_act": false})",
+       "a quantizer's settings, which stand beside a config.json"},
+  }));
+  const testing::Folder folder;
+  const ModelConfig config = read_model_config_file(folder.write("some.json", row.text));
+  CHECK(config.network.parts.empty());
+  CHECK(config.not_modelled == std::vector<std::string>{row.said});
+}
+
 TEST_CASE("config: an LFS pointer beside the config is refused as well, and so is no file", "[model]") {
   const testing::Folder folder;
   const std::string path = folder.write("config.json", llama());

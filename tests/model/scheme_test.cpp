@@ -83,6 +83,9 @@ TEST_CASE("scheme: names and aliases ignore case, spaces, '-' and '_'", "[model]
       {"int4-gptq-g-1", "int4-gptq-channel"},
       {"gptq-4bit-actorder-g32", "int4-gptq-g32"},
       {"bnb_8bit", "llm-int8"},
+      {"LLM.int8()", "llm-int8"},
+      {"llm.int8", "llm-int8"},
+      {"fp4-dq", "fp4-bnb"},
       {"EXL2:4.250_h8", "exl2:4.25-h8"},
       {"exl2:6.0bpw", "exl2:6"},
       {"exl3:3.5-h6", "exl3:3.5"},
@@ -176,10 +179,23 @@ TEST_CASE("scheme: KV formats have the width of their element", "[model]") {
       {"iq4_nl", 18.0 / 32},
       {"f16", 2},
       {"f32", 4},
+      {"q8_0/q4_0", (34.0 + 18.0) / 64},  // keys and values of the same width
+      {"F16/q8", (64.0 + 34.0) / 64},
+      {"iq4_nl/fp32", (18.0 + 128.0) / 64},
+      {"fp16/bf16", 2},
   }));
   CAPTURE(row.typed);
   const auto parsed = parse_kv_format(row.typed);
   REQUIRE(parsed.value.has_value());
   CHECK((*parsed.value)->element / bytes(1) == Approx(row.width));
   CHECK(parse_kv_format("fp9").nearest == "fp8");
+}
+
+TEST_CASE("scheme: a pair of KV formats is named as it is read, and both must be known", "[model]") {
+  CHECK((*parse_kv_format("Q8/f16").value)->name == "q8_0/bf16");
+  CHECK((*parse_kv_format("f16/bf16").value)->name == "bf16");
+  for (const char* typed : {"q8_0/", "/q8_0", "q8_0/q9_0", "q8_0/q4_0/q4_0", "/"}) {
+    CAPTURE(typed);
+    CHECK_FALSE(parse_kv_format(typed).value.has_value());
+  }
 }

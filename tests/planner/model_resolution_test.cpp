@@ -1,5 +1,6 @@
 // A model given by its own files.
 
+#include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/planner/estimate.hpp>
 
 #include "catalogues.hpp"
@@ -52,6 +53,25 @@ TEST_CASE("model: a folder with a config.json is read as what it says", "[planne
   CHECK(identity.source == folder.path());
   CHECK_FALSE(model.stored);
   CHECK(weights_of(model) / bytes(2) == Approx(202048));
+}
+
+TEST_CASE("model: keys apart from values are refused where they are not of one width", "[planner]") {
+  const auto cached = [](const char* name, const char* kv) {
+    JobSpec job;
+    job.model = {name, false};
+    job.kv_dtype = {kv, false};
+    ModelIdentity identity;
+    const ServedModel model = serve_model(built_in(), job, {}, identity);
+    return kv_bytes_per_token(model.architecture, model.kv->element) / bytes(1);
+  };
+  CHECK(cached("llama-3.1-8b", "q8_0/q4_0") == Approx(32 * 8 * 128 * (34.0 + 18.0) / 32));
+  for (const char* name : {"deepseek-v3", "mimo-v2-flash"}) {  // a latent; keys of 192 and values of 128
+    CAPTURE(name);
+    const auto problems = problems_of([&] { cached(name, "q8_0/q4_0"); });
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].place->origin == "--kv-dtype");
+    CHECK(problems[0].nearest == "q8_0");
+  }
 }
 
 TEST_CASE("model: the files' headers decide what the weights take", "[planner]") {

@@ -96,6 +96,37 @@ TEST_CASE("validate: a compute buffer of llama.cpp is the logits of a micro-batc
   CHECK(buffer("Qwen/Qwen3-235B-A22B") == Approx(312.75));
 }
 
+TEST_CASE("validate: memory has the interval of its overheads, a cache and a verdict have none", "[validate][memory]") {
+  const auto row = [](const std::string& metric) {
+    const Validation v = validate(
+        "a,s,text,llama.cpp,,meta-llama/Meta-Llama-3.1-8B,RTX A6000,1,gguf:Q8_0,fp16,load,1,,,,1024,attention=flash,"
+        "allocated,," +
+        metric + ",1\n");
+    return v.scored.front();
+  };
+  const ValidatedRow buffer = row("compute_buffer_bytes_per_device");
+  CHECK(buffer.low.value() == Approx(*buffer.predicted * *engine("llama.cpp").overhead_low));
+  CHECK(buffer.high.value() == Approx(*buffer.predicted * *engine("llama.cpp").overhead_high));
+  const ValidatedRow peak = row("peak_bytes_per_device");  // weights and cache are exact
+  CHECK(*peak.high - *peak.predicted == Approx(*buffer.high - *buffer.predicted));
+  for (const char* exact : {"kv_bytes", "fits"}) CHECK_FALSE(row(exact).low.has_value());
+}
+
+TEST_CASE("validate: a pool is smaller by what the overheads are more", "[validate][memory]") {
+  const auto row = [](const std::string& metric) {
+    const Validation v = validate(
+        "a,s,text,vllm,,meta-llama/Meta-Llama-3.1-8B,GeForce RTX 4090,1,bf16,,load,1,,,,8192,,,," + metric + ",1\n");
+    return v.scored.front();
+  };
+  const ValidatedRow pool = row("kv_bytes_per_device");
+  const ValidatedRow activations = row("activation_bytes_per_device");
+  const ValidatedRow outside = row("non_torch_bytes_per_device");
+  CHECK(*pool.predicted - *pool.low ==
+        Approx(*activations.high - *activations.predicted + *outside.high - *outside.predicted));
+  const ValidatedRow tokens = row("kv_tokens");
+  CHECK(*tokens.low / *tokens.predicted == Approx(*pool.low / *pool.predicted));
+}
+
 TEST_CASE("validate: a row without a prediction counts as an error of 1 and says why", "[validate]") {
   const Validation v = validate(
       "a,s,text,llama.cpp,,no-such-model,RTX A6000,1,gguf:Q8_0,fp16,load,1,,,,1024,,allocated,,kv_bytes,5\n"

@@ -37,10 +37,12 @@ TEST_CASE("parts rows: the shipped rows of images keep inside their bars", "[val
   CHECK(peak.predicted == 105);
   CHECK(peak.median_abs_error <= 0.10);
   CHECK(peak.p90_abs_error <= 0.30);
+  CHECK(peak.coverage_80.value() >= 0.7);
   const RowSummary fits = summary_of(validation.scored, "fits");
   CAPTURE(fits.mean_abs_error);
   CHECK(fits.rows == 42);
   CHECK(fits.mean_abs_error <= 0.03);
+  CHECK_FALSE(fits.coverage_80.has_value());
 }
 
 TEST_CASE("parts rows: what cannot be predicted says why", "[validation][parts]") {

@@ -78,6 +78,12 @@ TEST_CASE("training rows: an architecture in a few numbers stands for a model", 
   REQUIRE(one.predicted);
   CHECK(one.memory.peak().terms.of("weights") / bytes(1) == Approx(4 * p));
   CHECK(one.memory.peak().terms.of("optimizer") / bytes(1) == Approx(8 * p));
+  double above = 0;  // of what the allocator hands out
+  for (const auto& term : one.memory.peak().terms.terms()) {
+    if (term.id != "context" && term.id != "communication" && term.id != "fragmentation")
+      above += (term.high - term.value) / bytes(1);
+  }
+  CHECK(one.high.value_or(one.value) - one.value == Approx(above).margin(1));
 }
 
 TEST_CASE("training rows: the shipped measurements are met within the bars", "[validation][training]") {

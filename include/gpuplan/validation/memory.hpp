@@ -46,8 +46,9 @@ bool is_memory_metric(std::string_view metric);
 std::vector<MemoryRow> read_memory_rows(const CsvTable& table, std::string_view origin);
 
 struct MemoryPrediction {
-  std::optional<double> value;  ///< in the row's unit; empty: none
-  std::string how;              ///< the format and engine, or why there is no prediction: `model.unknown`, …
+  std::optional<double> value;      ///< in the row's unit; empty: none
+  std::string how;                  ///< the format and engine, or why there is no prediction: `model.unknown`, …
+  std::optional<double> low, high;  ///< its 80 % interval, where an overhead is in it; a verdict and a cache have none
 };
 
 /// Turns rows into footprints. Keeps the tensor lists that rows share; the catalogue must outlive it.

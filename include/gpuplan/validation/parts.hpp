@@ -38,8 +38,9 @@ PartsJob parts_job_of(const PartsRow& row);
 std::vector<PartsRow> read_parts_rows(const CsvTable& table, std::string_view origin);
 
 struct PartsPrediction {
-  std::optional<double> value;  ///< in the row's unit; empty: none
-  std::string how;              ///< the fullest part, or why there is no prediction: `model.unknown`, …
+  std::optional<double> value;      ///< in the row's unit; empty: none
+  std::string how;                  ///< the fullest part, or why there is no prediction: `model.unknown`, …
+  std::optional<double> low, high;  ///< its 80 % interval; a verdict has none
 };
 PartsPrediction predict_parts_memory(const Catalog& catalog, const PartsRow& row);
 

@@ -52,8 +52,9 @@ std::vector<TrainingRow> read_training_rows(const CsvTable& table, std::string_v
 struct TrainingPrediction {
   TrainingRow row;
   bool predicted = false;
-  double value = 0;  ///< bytes; for `fits` 1 or 0
-  std::string how;   ///< the fullest phase, or why there is no prediction: `model.unknown`, `shape.unknown`, …
+  double value = 0;                 ///< bytes; for `fits` 1 or 0
+  std::optional<double> low, high;  ///< its 80 % interval; a verdict has none
+  std::string how;  ///< the fullest phase, or why there is no prediction: `model.unknown`, `shape.unknown`, …
   MemoryKind kind = MemoryKind::device;
   TrainingMemory memory;
   /// |predicted / measured − 1|; for `fits` 0 when right, else 1; 1 when there is no prediction

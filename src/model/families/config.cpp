@@ -6,6 +6,7 @@
 #include "prediction.hpp"
 #include "quantization.hpp"
 
+#include <gpuplan/base/parse.hpp>
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/model/scheme.hpp>
 #include <gpuplan/model/tensors.hpp>
@@ -177,12 +178,27 @@ Identity identify(const Fields& in) {
 
 std::string named(const Identity& id) { return "'" + (id.class_name.empty() ? id.type : id.class_name) + "'"; }
 
+/// A file of a checkpoint that is taken for its config; empty: none that is known.
+std::string other_file(const Fields& in) {
+  if (in.has({"weight_map"})) {
+    const Node* metadata = in.node().find("metadata");
+    const Node* size = metadata ? metadata->find("total_size") : nullptr;
+    const bool says_size = size && parse_count(size->scalar).value;
+    return "an index of files with weights" + (says_size ? ", " + size->scalar + " bytes in all" : std::string()) +
+           ": the folder with them is the model";
+  }
+  if (in.has({"quantization", "quant_method", "bits"}))
+    return "a quantizer's settings, which stand beside a config.json";
+  return {};
+}
+
 /// Why there is no decoder, in one line.
 std::string unknown_network(const Identity& id, const Fields& in) {
   if (id.other) return std::string(id.other->what) + " " + named(id);
   if (in.has({"_class_name"}) && id.type.empty()) return "diffusion component " + named(id);
   if (id.class_name.empty() && id.type.empty()) {
     if (const std::string name = in.text({"architecture"}); !name.empty()) return "architecture '" + name + "'";
+    if (std::string other = other_file(in); !other.empty()) return other;
     return in.node().items.empty() ? "the config is empty" : "the config names no model_type and no architectures";
   }
   if (id.class_name.empty()) return "model type '" + id.type + "'";
