@@ -90,6 +90,7 @@ constexpr std::string_view record_type() {
   if constexpr (std::same_as<R, OwnedHardware>) return "OwnedHardware";
   if constexpr (std::same_as<R, EnergyMix>) return "EnergyMix";
   if constexpr (std::same_as<R, FailureStudy>) return "FailureStudy";
+  if constexpr (std::same_as<R, FormatQuality>) return "FormatQuality";
   if constexpr (std::same_as<R, CurrencyRate>) return "CurrencyRate";
 }
 
@@ -192,13 +193,21 @@ void write(std::ostream& out, const Dataset& dataset) {
          "#include \"embedded.hpp\"\n\nnamespace gpuplan {\nnamespace {\nusing namespace std::literals;\n";
   Writer writer(out);
   const CatalogView view = dataset.view();
-  std::vector<std::string> names = {writer.array_of(view.accelerators),    writer.array_of(view.links),
-                                    writer.array_of(view.nodes),           writer.array_of(view.models),
-                                    writer.array_of(view.engines),         writer.array_of(view.training_frameworks),
-                                    writer.array_of(view.runtimes),        writer.array_of(view.providers),
-                                    writer.array_of(view.storage_classes), writer.array_of(view.framework_releases),
-                                    writer.array_of(view.cuda_releases),   writer.array_of(view.owned_hardware),
-                                    writer.array_of(view.energy),          writer.array_of(view.failure_studies),
+  std::vector<std::string> names = {writer.array_of(view.accelerators),
+                                    writer.array_of(view.links),
+                                    writer.array_of(view.nodes),
+                                    writer.array_of(view.models),
+                                    writer.array_of(view.engines),
+                                    writer.array_of(view.training_frameworks),
+                                    writer.array_of(view.runtimes),
+                                    writer.array_of(view.providers),
+                                    writer.array_of(view.storage_classes),
+                                    writer.array_of(view.framework_releases),
+                                    writer.array_of(view.cuda_releases),
+                                    writer.array_of(view.owned_hardware),
+                                    writer.array_of(view.energy),
+                                    writer.array_of(view.failure_studies),
+                                    writer.array_of(view.format_qualities),
                                     writer.array_of(view.currencies)};
   out << "constexpr Source kSources[] = {\n";
   for (const Source& source : view.sources) {

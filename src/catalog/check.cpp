@@ -83,6 +83,7 @@ class Checker {
     unique_names(dataset_.owned_hardware, "owned machine");
     unique_names(dataset_.energy, "energy record");
     unique_names(dataset_.failure_studies, "failure study");
+    unique_names(dataset_.format_qualities, "quality of a format");
     for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
     for (const Link& link : dataset_.links) positive(link, "link", "gb_per_s_per_direction", link.rate);
@@ -95,6 +96,14 @@ class Checker {
     for (const StorageClass& storage : dataset_.storage_classes) {
       positive(storage, "storage class", "read_gb_per_s", storage.read);
       positive(storage, "storage class", "write_gb_per_s", storage.write);
+    }
+    for (const FormatQuality& quality : dataset_.format_qualities) {
+      positive(quality, "quality of a format", "parameters_b", quality.parameters_b);
+      positive(quality, "quality of a format", "score", quality.score);
+      if (quality.measure != "benchmarks" && quality.measure != "perplexity")
+        report(quality, "measure",
+               "quality of a format " + quoted(quality.name) + " is measured by neither benchmarks nor perplexity");
+      positive(quality, "quality of a format", "original", quality.original);
     }
     for (const FailureStudy& study : dataset_.failure_studies) {
       positive(study, "failure study", "devices", study.devices);

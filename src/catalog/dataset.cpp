@@ -21,6 +21,7 @@ Dataset::Dataset(const CatalogView& base)
       owned_hardware(base.owned_hardware.begin(), base.owned_hardware.end()),
       energy(base.energy.begin(), base.energy.end()),
       failure_studies(base.failure_studies.begin(), base.failure_studies.end()),
+      format_qualities(base.format_qualities.begin(), base.format_qualities.end()),
       currencies(base.currencies.begin(), base.currencies.end()),
       sources(base.sources.begin(), base.sources.end()) {}
 
@@ -58,6 +59,7 @@ CatalogView Dataset::view() const {
           owned_hardware,
           energy,
           failure_studies,
+          format_qualities,
           currencies,
           sources,
           hash};

@@ -46,6 +46,7 @@ class Dataset {
   std::vector<OwnedHardware> owned_hardware;
   std::vector<EnergyMix> energy;
   std::vector<FailureStudy> failure_studies;
+  std::vector<FormatQuality> format_qualities;
   std::vector<CurrencyRate> currencies;
   std::vector<Source> sources;
 

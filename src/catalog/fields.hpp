@@ -398,6 +398,8 @@ inline constexpr std::string_view list_key<EnergyMix> = "energy";
 template <>
 inline constexpr std::string_view list_key<FailureStudy> = "failure_studies";
 template <>
+inline constexpr std::string_view list_key<FormatQuality> = "format_qualities";
+template <>
 inline constexpr std::string_view list_key<CurrencyRate> = "rates";
 
 }  // namespace gpuplan

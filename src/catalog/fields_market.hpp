@@ -246,6 +246,20 @@ void visit_fields(V& v, R& r) {
   v.source(r.source);
 }
 
+template <class V, RecordOf<FormatQuality> R>
+void visit_fields(V& v, R& r) {
+  v.name("name", r.name);
+  v.text("format", r.format);
+  v.text("model", r.model);
+  v.template fact<AsNumber>("parameters_b", r.parameters_b);
+  v.text("measure", r.measure);
+  v.template fact<AsNumber>("score", r.score);
+  v.template fact<AsNumber>("original", r.original);
+  v.text("notes", r.notes);
+  v.marks(r.marks);
+  v.source(r.source);
+}
+
 template <class V, RecordOf<FailureStudy> R>
 void visit_fields(V& v, R& r) {
   v.name("name", r.name);

@@ -88,11 +88,11 @@ Outcome take_country(std::string_view text, std::string& into) {
 }
 
 constexpr std::array<std::pair<std::string_view, Format>, 6> kFormats = {{{"table", Format::table},
-                                                                         {"json", Format::json},
-                                                                         {"csv", Format::csv},
-                                                                         {"markdown", Format::markdown},
-                                                                         {"html", Format::html},
-                                                                         {"svg", Format::svg}}};
+                                                                          {"json", Format::json},
+                                                                          {"csv", Format::csv},
+                                                                          {"markdown", Format::markdown},
+                                                                          {"html", Format::html},
+                                                                          {"svg", Format::svg}}};
 
 // exclude, include, or the percentage that every net price is compared with.
 Outcome take_vat(std::string_view text, VatHandling& into) {
@@ -113,12 +113,32 @@ Outcome take_vat(std::string_view text, VatHandling& into) {
                  {}};
 }
 
+// 99% or 0.99.
+Outcome take_share(std::string_view text, std::optional<double>& into) {
+  const bool percent = text.ends_with('%');
+  const auto number = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
+  const double share = number.value ? *number.value / (percent ? 100 : 1) : 2;
+  if (share <= 1) {
+    into = share;
+    return std::nullopt;
+  }
+  return Problem{"input.bad_value",
+                 "no share '" + std::string(text) + "'",
+                 std::nullopt,
+                 "a percentage up to 100%, or 0 to 1",
+                 {},
+                 {}};
+}
+
 // RUB=84.34@2026-09-26: so many units of the currency for one dollar, on that day.
 Outcome take_rate(std::string_view text, std::vector<GivenRate>& into) {
   const auto refuse = [&](const std::string& what) {
-    return Problem{"input.bad_value", what + " in '" + std::string(text) + "'",
-                   std::nullopt,      "CODE=UNITS[@DAY], such as RUB=84.34@2026-09-26: units for one US dollar",
-                   {},                {}};
+    return Problem{"input.bad_value",
+                   what + " in '" + std::string(text) + "'",
+                   std::nullopt,
+                   "CODE=UNITS[@DAY], such as RUB=84.34@2026-09-26: units for one US dollar",
+                   {},
+                   {}};
   };
   const std::size_t equals = text.find('=');
   if (equals != 3) return refuse("no currency code");
@@ -439,6 +459,9 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take_country(t, o.country); }},
     {"max-age", 0, "TIME", "leave out prices that are older, or of no known day: 90d", "", true, kChoice,
      [](Options& o, std::string_view t) { return take(parse_duration(t), [&](Seconds v) { o.max_age = v; }); }},
+    {"min-quality", 0, "PERCENT",
+     "no format of weights that keeps less of the original's quality, or of which nobody knows: 99%", "", true, kChoice,
+     [](Options& o, std::string_view t) { return take_share(t, o.min_quality); }},
     {"currency", 0, "CODE", "currency of the answer", "USD", true, kAnswer,
      [](Options& o, std::string_view t) { return take_text(t, o.currency); }},
     {"vat", 0, "HOW", "compare prices without VAT, with the provider's, or with a rate: exclude, include, 22%", "exclude", true, kAnswer,

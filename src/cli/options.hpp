@@ -47,6 +47,7 @@ struct Options {
   VatHandling vat;
   std::vector<GivenRate> rates;
   std::optional<Seconds> max_age;
+  std::optional<double> min_quality;
   std::string software;  ///< pytorch==2.6; empty: none is asked for
   std::optional<Date> as_of;
   SortBy sort = SortBy::cost;

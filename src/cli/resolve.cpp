@@ -185,6 +185,7 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.as_of = rules.as_of;
   request.max_age_days = rules.max_age_days;
   request.software = rules.software;
+  request.min_quality = options.min_quality;
   request.sort = options.sort;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;

@@ -1,4 +1,5 @@
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/quality.hpp>
 
 #include "hardware.hpp"
 #include "offers.hpp"
@@ -281,6 +282,7 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
     const Option& best = estimate.options.front();
     estimate.longest_context = longest_context(table.memory_inputs(*best.accelerator, best.layout));
   }
+  apply_min_quality(catalog, request, estimate);
   estimate.warnings = warnings_of(catalog, request, estimate);
   return estimate;
 }

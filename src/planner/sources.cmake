@@ -9,6 +9,7 @@ set(GPUPLAN_PLANNER_SOURCES
   offers.cpp
   parts.cpp
   parts_estimate.cpp
+  quality.cpp
   roofline.cpp
   topology.cpp
   training.cpp

@@ -98,6 +98,7 @@ Catalog changed(const Catalog& catalog, std::span<const FittedSpeed> speeds, boo
   view.owned_hardware = catalog.owned_hardware();
   view.energy = catalog.energy();
   view.failure_studies = catalog.failure_studies();
+  view.format_qualities = catalog.format_qualities();
   view.currencies = catalog.currencies();
   view.sources = catalog.sources();
   view.hash = catalog.hash();

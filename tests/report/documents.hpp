@@ -30,7 +30,7 @@ inline OptionDocument option(std::int64_t rank, const std::string& provider, dou
   o.count = 1;
   o.interconnect = "-";
   o.layout.engine = "vllm";
-  o.quality_format = "int4";
+  o.quality.format = "int4";
   o.memory = memory_part();
   o.at_basis = "all_that_fit";
   o.time.tpot_s = {0.02, 0.01, 0.04};

@@ -37,6 +37,7 @@ struct CatalogView {
   std::span<const OwnedHardware> owned_hardware;
   std::span<const EnergyMix> energy;
   std::span<const FailureStudy> failure_studies;
+  std::span<const FormatQuality> format_qualities;
   std::span<const CurrencyRate> currencies;
   std::span<const Source> sources;
   std::string_view hash;  ///< of the data files, hexadecimal
@@ -92,6 +93,7 @@ class Catalog {
   [[nodiscard]] std::span<const OwnedHardware> owned_hardware() const { return view_.owned_hardware; }
   [[nodiscard]] std::span<const EnergyMix> energy() const { return view_.energy; }
   [[nodiscard]] std::span<const FailureStudy> failure_studies() const { return view_.failure_studies; }
+  [[nodiscard]] std::span<const FormatQuality> format_qualities() const { return view_.format_qualities; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
   [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
   [[nodiscard]] const Source& source(SourceId id) const;

@@ -288,6 +288,20 @@ struct FailureStudy {
   SourceId source = 0;
 };
 
+/// What a format of weights costs in quality, as somebody measured it on one model.
+struct FormatQuality {
+  Text name;
+  Text format;                ///< of the weights
+  Text model;                 ///< that was measured
+  Fact<double> parameters_b;  ///< its size, in 10^9
+  Text measure;               ///< `benchmarks`: the average of accuracies, more is better; `perplexity`: less is better
+  Fact<double> score;         ///< of the weights in that format
+  Fact<double> original;      ///< of the weights as they were trained
+  Text notes;
+  FieldMarks marks;
+  SourceId source = 0;
+};
+
 /// Units of a currency for one US dollar on a day.
 struct CurrencyRate {
   Text currency;

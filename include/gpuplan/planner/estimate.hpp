@@ -48,6 +48,7 @@ struct EstimateRequest {
   Date as_of;
   std::optional<std::int64_t> max_age_days;    ///< of a price; older ones, and those without a day, are left out
   const FrameworkRelease* software = nullptr;  ///< that must run
+  std::optional<double> min_quality;  ///< share of the original's quality that the format of the weights keeps at least
   SortBy sort = SortBy::cost;
 };
 

@@ -137,6 +137,15 @@ struct EvidenceDocument {
   std::string source;
 };
 
+/// What the format of the weights costs.
+struct QualityDocument {
+  std::string format;
+  Known loss;           ///< share of the original's quality; empty: nobody measured it
+  std::string measure;  ///< benchmarks, perplexity; empty: it costs nothing by definition
+  std::string model;    ///< that was measured
+  std::string source;
+};
+
 struct OptionDocument {
   std::int64_t rank = 0;
   std::string provider, provider_title, offer, contract;
@@ -150,7 +159,7 @@ struct OptionDocument {
   double utilization = 0;  ///< share of the concurrency that fits
   EvidenceDocument evidence;
   LayoutDocument layout;
-  std::string quality_format;
+  QualityDocument quality;
   MemoryDocumentPart memory;
   double at_concurrency = 1;              ///< in the whole deployment
   std::string at_basis;                   ///< `asked` or `all_that_fit`

@@ -25,7 +25,6 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
   d.concurrency_total = static_cast<double>(option.max_concurrency * option.layout.dp);
   d.layout = describe_layout(option.layout, *estimate.engine);
-  d.quality_format = estimate.model.scheme.name;
   d.memory = describe_memory(option.memory, option.max_concurrency);
   d.at_concurrency = option.load * static_cast<double>(option.layout.dp);
   d.at_basis = request.job.concurrency.is_default ? "all_that_fit" : "asked";
@@ -104,6 +103,8 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   for (const Option& option : estimate.options) {
     d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
   }
+  const QualityDocument quality = describe_quality(catalog, request.job, estimate);
+  for (OptionDocument& option : d.options) option.quality = quality;
   attach_evidence(
       evidence_of(catalog, EvidenceJob::serve, estimate.identity, estimate.engine->name, estimate.model.scheme.name),
       estimate.options, d.options);

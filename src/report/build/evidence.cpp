@@ -1,6 +1,7 @@
 #include "parts.hpp"
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/model/tensors.hpp>
 
 namespace gpuplan {
 namespace {
@@ -31,6 +32,20 @@ EvidenceDocument describe_evidence(const Evidence& evidence) {
   d.about = about(g);
   d.observed_on = g.observed_on;
   d.source = g.source;
+  return d;
+}
+
+QualityDocument describe_quality(const Catalog& catalog, const JobSpec& job, const Estimate& estimate) {
+  QualityDocument d;
+  d.format = estimate.model.scheme.name;
+  const auto quality =
+      quality_of(catalog, d.format, job.dtype.is_default, static_cast<double>(parameters(estimate.model.tensors)));
+  if (!quality) return d;
+  d.loss = quality->loss;
+  if (!quality->record) return d;
+  d.measure = quality->record->measure;
+  d.model = quality->record->model;
+  d.source = catalog.source(quality->record->source).text;
   return d;
 }
 

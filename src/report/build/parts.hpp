@@ -1,6 +1,7 @@
 #pragma once
 // Pieces of documents that several reports share.
 
+#include <gpuplan/planner/quality.hpp>
 #include <gpuplan/report/build.hpp>
 #include <gpuplan/validation/evidence.hpp>
 
@@ -50,6 +51,8 @@ std::set<std::string_view> currencies_of(const std::vector<Planned>& options) {
   return used;
 }
 
+/// What the format of the weights costs, by the nearest measurement.
+QualityDocument describe_quality(const Catalog& catalog, const JobSpec& job, const Estimate& estimate);
 /// @param program  engine, runtime or framework
 EvidenceIndex evidence_of(const Catalog& catalog, EvidenceJob job, const ModelIdentity& model, std::string_view program,
                           std::string_view format);

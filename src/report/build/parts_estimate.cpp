@@ -21,7 +21,7 @@ OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& esti
   d.replicas = option.devices;
   d.layout.dp = as_double(option.devices);
   d.layout.engine = estimate.plan.runtime->name;
-  d.quality_format = estimate.plan.model.scheme.name;
+  d.quality.format = estimate.plan.model.scheme.name;
   d.memory = describe_parts_memory(option.memory);
   RunDocument run = describe_run(option.time, as_double(option.devices));
   if (option.total) {

@@ -70,7 +70,7 @@ OptionDocument describe_option(const Catalog& catalog, const TrainingEstimate& e
   d.gpus_per_replica = job.tp * job.pp * job.cp;
   d.layout = {as_double(job.tp), as_double(job.pp), as_double(job.dp),
               as_double(job.ep), as_double(job.cp), std::string(estimate.framework->name)};
-  d.quality_format = to_string(job.precision);
+  d.quality.format = to_string(job.precision);
   d.memory = describe_training_memory(option.memory);
   d.train = describe_run(estimate, option);
   d.cost.per_hour = option.per_hour;

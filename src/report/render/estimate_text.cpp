@@ -54,6 +54,15 @@ std::string time_line(const OptionDocument& best, const EstimateDocument& d) {
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
 }
 
+// A lower precision is never silently beside a higher one.
+std::string quality_line(const QualityDocument& q) {
+  if (!q.loss)
+    return "what " + q.format + " costs in quality is not known; --min-quality keeps to formats that were measured";
+  return q.format + " loses " + format_significant(100 * *q.loss, 2) + " % " +
+         (q.measure == "perplexity" ? "(perplexity grows by that)" : "of the benchmarks' average") +
+         " as measured on " + q.model;
+}
+
 // Whether somebody measured this, something near, or nothing like it.
 std::string evidence_line(const EvidenceDocument& e) {
   if (e.row.empty()) return "physics alone: neither this model nor this accelerator is among the measured rows";
@@ -215,6 +224,9 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     out += labelled("memory", memory_line(best.memory), style);
     out += labelled("time", time_line(best, d), style);
     out += labelled("cost", cost_line(best, d), style);
+    if (!best.quality.format.empty() && !best.train && !best.run &&
+        (!best.quality.measure.empty() || !best.quality.loss))
+      out += labelled("quality", quality_line(best.quality), style);
     out += labelled("evidence", evidence_line(best.evidence), style);
     if (!d.rates.empty()) out += labelled("rates", rates_line(d), style);
     const auto shown = shown_options(d);
