@@ -9,8 +9,11 @@ set(GPUPLAN_PLANNER_SOURCES
   offers.cpp
   parts.cpp
   parts_estimate.cpp
+  positions.cpp
+  price_band.cpp
   roofline.cpp
   topology.cpp
   training.cpp
+  training_checks.cpp
   training_estimate.cpp
 )
