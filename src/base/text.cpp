@@ -316,7 +316,10 @@ std::string format_significant(double value, int digits) {
 
 std::string format_shortest(double value) {
   char buffer[40];
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+  // 8000000 is shorter as 8e+06, but nobody reads it so.
+  const bool is_whole = std::abs(value) < 1e15 && std::trunc(value) - value == 0.0;
+  const auto result = is_whole ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                               : std::to_chars(buffer, buffer + sizeof buffer, value);
   return {buffer, result.ptr};
 }
 

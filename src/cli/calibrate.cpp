@@ -87,11 +87,13 @@ void add_rows(const CsvTable& table, const std::string& origin, Rows& rows) {
   }
 }
 
-void write_layer(const std::string& text, const std::string& path) {
-  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) {
-    std::error_code ignored;  // what cannot be made cannot be written to either, which is said then
-    fs::create_directories(folder, ignored);
-  }
+// The folder of the user's own layers is made; one that was typed is there, or it is a slip.
+void write_layer(const std::string& text, const std::string& path, bool is_typed) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code ignored;  // what cannot be made cannot be written to either, which is said then
+  if (is_typed && !folder.empty() && !fs::is_directory(folder, ignored))
+    refuse("input.missing_file", "there is no folder '" + folder.string() + "'", "--layer", "a folder that is there");
+  if (!is_typed && !folder.empty()) fs::create_directories(folder, ignored);
   write_result(text, path);
 }
 
@@ -104,8 +106,14 @@ Outcome run_calibrate(const Options& options, const Environment& environment) {
   const Catalog catalog = load_layers(options, environment, outcome.notices);
   const BenchmarkContext context = context_of(catalog, options, environment, outcome.notices);
   Rows rows;
-  for (const std::string& path : options.words)
-    add_rows(read_benchmark(read_text_file(path), path, context).table, path, rows);
+  for (const std::string& path : options.words) {
+    const BenchmarkTable read = read_benchmark(read_text_file(path), path, context);
+    add_rows(read.table, path, rows);
+    if (read.without_value > 0)
+      outcome.notices.push_back("'" + path + "': " + std::to_string(read.without_value) +
+                                (read.without_value == 1 ? " result is" : " results are") +
+                                " not above zero and left out");
+  }
   const UserCalibration mine = calibrate_own(catalog, rows.serving, rows.collectives);
   const bool nothing = mine.engines.empty() && mine.links.empty();
   const bool as_good =
@@ -126,7 +134,7 @@ Outcome run_calibrate(const Options& options, const Environment& environment) {
     if (fs::equivalent(input, path, ignored))
       refuse("input.contradiction", "'" + path + "' holds the measurements that are read", "--layer", "another file");
   }
-  write_layer(user_layer_yaml(mine, to_string(environment.today)), path);
+  write_layer(user_layer_yaml(mine, to_string(environment.today)), path, !options.layer.empty());
   outcome.document = list_calibration(mine, path);
   return outcome;
 }

@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "resolve.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -32,12 +33,15 @@ void check_names(const std::vector<std::string>& names) {
 
 Outcome run_compare(const Options& options, const Environment& environment) {
   check_names(options.words);
+  refuse_training_flags(options);
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices, Imported::all);
   const EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
   const std::vector<ComparedOffer> offers = compare_offers(catalog, request, options.words);
-  const bool any =
-      std::any_of(offers.begin(), offers.end(), [](const ComparedOffer& one) { return one.offer != nullptr; });
+  const bool has_job = !options.job.model.value.empty();
+  const bool any = std::any_of(offers.begin(), offers.end(), [&](const ComparedOffer& one) {
+    return one.offer != nullptr && (!has_job || one.option.has_value());
+  });
   outcome.status = any ? kDone : kNoPlan;
   outcome.document = report_compare(catalog, request, offers);
   return outcome;

@@ -1,3 +1,4 @@
+#include "checks.hpp"
 #include "resolve.hpp"
 
 #include <gpuplan/report/build.hpp>
@@ -32,47 +33,6 @@ std::optional<TrainingMethod> training_method(const Options& options) {
   }
 }
 
-// Two flags mean something for networks that do not generate token by token, too.
-void refuse_training_flags(const Options& options, bool by_parts) {
-  const auto& said = options.said_of_training;
-  const auto refused = std::find_if(said.begin(), said.end(), [&](const std::string& flag) {
-    return !by_parts || (flag != "flash-attention" && flag != "offload");
-  });
-  if (refused == said.end()) return;
-  throw InputError(Problem{"input.contradiction",
-                           "--" + *refused + " is about training jobs",
-                           Place{"--" + *refused, 0, 0},
-                           "--train with a method beside it",
-                           {},
-                           {}});
-}
-
-// A training job may say how many tokens it trains on.
-void refuse_parts_flags(const Options& options, bool training = false) {
-  const auto& said = options.said_of_parts;
-  const auto refused =
-      std::find_if(said.begin(), said.end(), [&](const std::string& name) { return !training || name != "tokens"; });
-  if (refused == said.end()) return;
-  const std::string flag = "--" + *refused;
-  throw InputError(Problem{"input.contradiction",
-                           flag + " is about networks that do not generate token by token",
-                           Place{flag, 0, 0},
-                           "a diffusion pipeline, an encoder or an image network as --model",
-                           {},
-                           {}});
-}
-
-void refuse_residency_flags(const Options& options) {
-  if (options.said_of_residency.empty()) return;
-  const std::string flag = "--" + options.said_of_residency.front();
-  throw InputError(Problem{"input.contradiction",
-                           flag + " is about serving a language model",
-                           Place{flag, 0, 0},
-                           "a language model that generates as --model, and no --train",
-                           {},
-                           {}});
-}
-
 Outcome run_training_memory(const Options& options, const Environment& environment, TrainingMethod method) {
   refuse_parts_flags(options);
   refuse_residency_flags(options);
@@ -90,16 +50,6 @@ Outcome run_training_memory(const Options& options, const Environment& environme
   outcome.status = runs ? kDone : kNoPlan;
   outcome.document = std::move(document);
   return outcome;
-}
-
-void refuse_training_offload(const Options& options) {
-  if (options.training.offload == TrainingOffload::none) return;
-  throw InputError(Problem{"input.contradiction",
-                           "--offload optimizer and all are about training jobs",
-                           Place{"--offload", 0, 0},
-                           "none, model, sequential",
-                           {},
-                           {}});
 }
 
 // The smallest card that holds it, each device with work of its own.
@@ -153,6 +103,7 @@ struct Estimated {
 Estimated estimate_training_job(const Options& options, const Environment& environment, const Catalog& catalog,
                                 TrainingMethod method, Outcome& outcome) {
   refuse_parts_flags(options, true);
+  refuse_serving_flags(options, method);
   const TrainingEstimateRequest request =
       resolve_training_estimate(catalog, options, environment, method, outcome.notices);
   const TrainingEstimate estimate = estimate_training(catalog, request);

@@ -31,6 +31,7 @@ void apply(Reader& in, const Flag& flag, const Node& node, Options& options) {
                 {}});
     return;
   }
+  options.places.insert_or_assign("--" + std::string(flag.name), node.place);
   if (auto problem = flag.apply(options, node.scalar)) {
     problem->place = node.place;
     in.problem(std::move(*problem));

@@ -150,6 +150,21 @@ int report_errors(ErrorDocument error, Format format) {
   return status;
 }
 
+// Problems with a flag whose value the job file gave are problems there.
+int run_placed(const Invocation& invocation) {
+  try {
+    return run_command(invocation, environment_of_process());
+  } catch (const InputError& error) {
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems) {
+      if (!problem.place) continue;
+      const auto found = invocation.options.places.find(problem.place->origin);
+      if (found != invocation.options.places.end()) problem.place = found->second;
+    }
+    throw InputError(std::move(problems));
+  }
+}
+
 int run(const std::vector<std::string>& arguments) {
   Format format = format_asked_for(arguments);
   try {
@@ -163,7 +178,7 @@ int run(const std::vector<std::string>& arguments) {
       return kDone;
     }
     format = invocation.options.format;  // a job file may say it
-    return run_command(invocation, environment_of_process());
+    return run_placed(invocation);
   } catch (const InputError& error) {
     return report_errors({kBadInput, error.problems()}, format);
   } catch (const OutputError& error) {

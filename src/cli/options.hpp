@@ -1,12 +1,14 @@
 #pragma once
 // What was typed, before it is known what it means: one value a flag, each with whether the user said it.
 
+#include <gpuplan/base/error.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/limits.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +31,14 @@ struct Options {
   std::string offer;  ///< its id
   std::optional<std::int64_t> global_batch;
   std::optional<Seconds> deadline;
-  std::string by;      ///< a day, or a day and a time
-  std::string budget;  ///< an amount, with or without its currency
-  std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
-  std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
+  std::string by;                              ///< a day, or a day and a time
+  std::string budget;                          ///< an amount, with or without its currency
+  std::vector<std::string> said_of_training;   ///< names of the flags, --train aside
+  std::vector<std::string> said_of_parts;      ///< names of flags about networks that do not generate token by token
   std::vector<std::string> said_of_residency;  ///< names of flags about host memory and what is beside a language model
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
-  std::string node;  ///< a node design
+  std::string node;   ///< a node design
   std::string layer;  ///< file of facts that is written; empty: the user's own
   double oversubscription = 1;
   std::vector<std::string> providers;
@@ -61,6 +63,7 @@ struct Options {
   std::vector<std::string> group_by;
   std::vector<std::string> metrics;
   std::string job_file;
+  std::map<std::string, Place, std::less<>> places;  ///< of what the job file says, by flag
   std::string output_file;
   std::vector<std::string> catalogs;
   std::string store;  ///< of imported prices; empty: the user's own

@@ -153,6 +153,16 @@ void forget_lists(const Found& found, Options& options) {
   if (said("group-by")) options.group_by.clear();
 }
 
+// What the command line says stands there, whatever the file says.
+void forget_places(const Found& found, Options& options) {
+  for (const auto& [name, values] : found.values) {
+    if (!values.empty()) options.places.erase("--" + std::string(name));
+  }
+  for (const auto& [name, times] : found.switches) {
+    if (times > 0) options.places.erase("--" + std::string(name));
+  }
+}
+
 }  // namespace
 
 Invocation parse_arguments(const std::vector<std::string>& arguments) {
@@ -188,6 +198,7 @@ Invocation parse_arguments(const std::vector<std::string>& arguments) {
   if (!typed.job_file.empty() && !typed.help) {
     read_job_file(typed.job_file, command, invocation.options);
     forget_lists(found, invocation.options);
+    forget_places(found, invocation.options);
   }
   apply(found, command, invocation.options, problems);
   invocation.options.words = found.words;

@@ -205,6 +205,7 @@ TrainingRequest resolve_training(const Catalog& catalog, const Options& options,
   request.sharding_is_default = !said("zero");
   request.lora_rank_is_default = !said("lora-rank");
   request.lora_targets_are_default = !said("lora-targets");
+  request.sequence_is_default = !said("seq");
   request.dtype_is_default = options.job.dtype.is_default;
   request.framework = options.framework.value;
   request.hub = hub_access(environment);

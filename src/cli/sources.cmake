@@ -1,5 +1,6 @@
 set(GPUPLAN_CLI_SOURCES
   calibrate.cpp
+  checks.cpp
   commands.cpp
   compare.cpp
   estimate.cpp

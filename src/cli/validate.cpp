@@ -29,6 +29,23 @@ std::vector<std::string> known_keys(const Options& options) {
   return keys;
 }
 
+// Errors of no row would look like none.
+void check_metrics(const Options& options, const Validation& all) {
+  std::vector<Problem> problems;
+  const std::vector<std::string> known(all.metrics.begin(), all.metrics.end());
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  for (const std::string& metric : options.metrics) {
+    if (all.metrics.count(metric) > 0) continue;
+    problems.push_back({"input.unknown_name",
+                        "no row has the metric '" + metric + "'",
+                        Place{"--metric", 0, 0},
+                        join(known, ", "),
+                        nearest_name(metric, views),
+                        {}});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
 [[noreturn]] void refuse(std::string message, std::string where, std::string expected) {
   throw InputError(
       Problem{"input.missing_key", std::move(message), Place{std::move(where), 0, 0}, std::move(expected), {}, {}});
@@ -82,8 +99,10 @@ Outcome run_validate(const Options& options, const Environment& environment) {
   for (const std::string& path : options.words) {
     Validation one = validate_table(catalog, read_csv(read_text_file(path), path), path, options.metrics);
     all.rows += one.rows;
+    all.metrics.merge(one.metrics);
     std::move(one.scored.begin(), one.scored.end(), std::back_inserter(all.scored));
   }
+  check_metrics(options, all);
   constexpr std::size_t kWorst = 10;
   outcome.document = report_validation(all, keys, options.top ? static_cast<std::size_t>(*options.top) : kWorst);
   return outcome;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace gpuplan {
 namespace {
@@ -162,9 +163,23 @@ double InterruptionTime::quantile(double p) const {
   double low = 0;
   double high = cumulants_[0] + 10 * sd;
   for (int i = 0; i < 60 && probability(high) < p; ++i) high *= 2;
+  // Ridders: the secant after an exponential is divided out of the curve; what it leaves is bisected, so the bracket always shrinks.
+  double below = probability(low) - p;
+  double above = probability(high) - p;
+  double last = high;
   for (int i = 0; i < 50 && high - low > 1e-7 * high; ++i) {
     const double middle = (low + high) / 2;
-    (probability(middle) < p ? low : high) = middle;
+    const double there = probability(middle) - p;
+    const double root = std::sqrt(there * there - below * above);
+    const double next = root > 0 ? middle - (middle - low) * there / root : middle;
+    const double at = probability(next) - p;
+    for (const auto& [x, f] : {std::pair(middle, there), std::pair(next, at)}) {
+      if (x <= low || x >= high) continue;
+      (f < 0 ? low : high) = x;
+      (f < 0 ? below : above) = f;
+    }
+    if (std::abs(next - last) <= 1e-7 * next) return next;
+    last = next;
   }
   return high;
 }

@@ -205,7 +205,10 @@ SpotQuantiles spot_quantiles(const SpotInputs& in, const SpotPlan& plan) {
     return seconds(undisturbed + elapsed.quantile(p) + (undisturbed + billed.mean()) * (factor - 1)) +
            plan.planned_stops * in.wait;
   };
-  return {billed_at(0.5), billed_at(0.9), elapsed_at(0.5), elapsed_at(0.9)};
+  const Seconds p50 = billed_at(0.5);
+  const Seconds p90 = billed_at(0.9);
+  if (process.wait <= 0 && plan.planned_stops <= 0) return {p50, p90, p50, p90};
+  return {p50, p90, elapsed_at(0.5), elapsed_at(0.9)};
 }
 
 Seconds mtbf_of_monthly_share(double share, Seconds month) {

@@ -25,19 +25,23 @@ Text source_of(const TrainingMemoryInputs& in, const Fact<T>& fact) {
 // What of a pass is alive: when the loss is computed, or when a layer runs backwards.
 enum class Moment : std::uint8_t { loss, backward };
 
+using Inputs = std::vector<ExplainInput>;
+
 // Terms of one device, in the order of reports, with their formulas.
 class Terms {
  public:
   Terms(Breakdown<Bytes>& terms, Explain* why) : terms_(terms), why_(why) {}
 
-  void add(std::string_view id, Bytes value, std::string_view formula, std::vector<ExplainInput> inputs) {
-    add(id, value, value, value, formula, std::move(inputs));
+  /// @param inputs  makes the formula's inputs; called for a recorder alone, for searches pay for no words
+  template <class Make>
+  void add(std::string_view id, Bytes value, std::string_view formula, const Make& inputs) {
+    add(id, value, value, value, formula, inputs);
   }
-  void add(std::string_view id, Bytes value, Bytes low, Bytes high, std::string_view formula,
-           std::vector<ExplainInput> inputs) {
+  template <class Make>
+  void add(std::string_view id, Bytes value, Bytes low, Bytes high, std::string_view formula, const Make& inputs) {
     if (value <= Bytes{} && high <= Bytes{}) return;
     terms_.add(id, value, low, high);
-    if (why_) why_->term("memory." + std::string(id), value, formula, std::move(inputs));
+    if (why_) why_->term("memory." + std::string(id), value, formula, inputs());
   }
 
  private:
@@ -91,24 +95,33 @@ class StageAccount {
   void add_states(TrainingPhase phase, bool passes, Terms& out) const {
     add_weights(out);
     const double weight_shards = offloads_weights() ? 0 : 1;
-    out.add("fp8_weights", bytes(2 * held_.eight_bit) * (passes ? weight_shards : 0), "copies * parameters",
-            {{"copies", bytes(2)}, {"parameters", held_.eight_bit}});  // by rows and by columns
+    out.add("fp8_weights", bytes(2 * held_.eight_bit) * (passes ? weight_shards : 0), "copies * parameters", [&] {
+      return Inputs{{"copies", bytes(2)}, {"parameters", held_.eight_bit}};
+    });  // by rows and by columns
     const bool states = phase != TrainingPhase::load && !offloads_states();
     const double dense = held_.dense_trained;
     const double experts = held_.expert_trained;
-    const std::vector<ExplainInput> ranks = {{"ranks", shards_.states}, {"expert_ranks", shards_.expert_states}};
+    const double ranks = shards_.states;
+    const double expert_ranks = shards_.expert_states;
     if (states) {
-      std::vector<ExplainInput> inputs = {{"width", bytes(widths_.master)}, {"dense", dense}, {"experts", experts}};
-      inputs.insert(inputs.end(), ranks.begin(), ranks.end());
-      out.add("master_weights", bytes(widths_.master) * (dense / shards_.states + experts / shards_.expert_states),
-              "width * (dense / ranks + experts / expert_ranks)", inputs);
+      out.add("master_weights", bytes(widths_.master) * (dense / ranks + experts / expert_ranks),
+              "width * (dense / ranks + experts / expert_ranks)", [&] {
+                return Inputs{{"width", bytes(widths_.master)},
+                              {"dense", dense},
+                              {"experts", experts},
+                              {"ranks", ranks},
+                              {"expert_ranks", expert_ranks}};
+              });
     }
     add_gradients(phase, passes, out);
     if (states && phase != TrainingPhase::first_step) {
-      std::vector<ExplainInput> inputs = {{"dense", held_.dense_states}, {"experts", held_.expert_states}};
-      inputs.insert(inputs.end(), ranks.begin(), ranks.end());
-      out.add("optimizer", held_.dense_states / shards_.states + held_.expert_states / shards_.expert_states,
-              "dense / ranks + experts / expert_ranks", inputs);
+      out.add("optimizer", held_.dense_states / ranks + held_.expert_states / expert_ranks,
+              "dense / ranks + experts / expert_ranks", [&] {
+                return Inputs{{"dense", held_.dense_states},
+                              {"experts", held_.expert_states},
+                              {"ranks", ranks},
+                              {"expert_ranks", expert_ranks}};
+              });
     }
     add_adapters(phase, out);
   }
@@ -120,12 +133,13 @@ class StageAccount {
     const double whole = in_.framework->loads_whole && shards_.weights > 1 ? 1 : 0;
     const Bytes all = held_.dense_weights + held_.expert_weights;
     out.add("weights", dense + experts + whole * all,
-            "dense / ranks + experts / expert_ranks + whole * (dense + experts)",
-            {{"dense", held_.dense_weights},
-             {"experts", held_.expert_weights},
-             {"ranks", shards_.weights},
-             {"expert_ranks", shards_.expert_weights},
-             {"whole", whole}});
+            "dense / ranks + experts / expert_ranks + whole * (dense + experts)", [&] {
+              return Inputs{{"dense", held_.dense_weights},
+                            {"experts", held_.expert_weights},
+                            {"ranks", shards_.weights},
+                            {"expert_ranks", shards_.expert_weights},
+                            {"whole", whole}};
+            });
   }
 
   // Of a pass that begins: nothing unless gradients live in buffers or other micro-batches left theirs.
@@ -135,19 +149,22 @@ class StageAccount {
     if (!alive) return;
     if (job_.optimizer_in_backward) {
       out.add("gradients", bytes(widths_.gradient * (held_.dense_trained > 0 ? held_.largest_tensor : 0)),
-              "width * largest", {{"width", bytes(widths_.gradient)}, {"largest", held_.largest_tensor}});
+              "width * largest", [&] {
+                return Inputs{{"width", bytes(widths_.gradient)}, {"largest", held_.largest_tensor}};
+              });
       return;
     }
     if (offloads_states() && shards_.gradients > 1) return;  // they go to the host with the states
     out.add("gradients",
             bytes(widths_.gradient) *
                 (held_.dense_trained / shards_.gradients + held_.expert_trained / shards_.expert_gradients),
-            "width * (dense / ranks + experts / expert_ranks)",
-            {{"width", bytes(widths_.gradient)},
-             {"dense", held_.dense_trained},
-             {"experts", held_.expert_trained},
-             {"ranks", shards_.gradients},
-             {"expert_ranks", shards_.expert_gradients}});
+            "width * (dense / ranks + experts / expert_ranks)", [&] {
+              return Inputs{{"width", bytes(widths_.gradient)},
+                            {"dense", held_.dense_trained},
+                            {"experts", held_.expert_trained},
+                            {"ranks", shards_.gradients},
+                            {"expert_ranks", shards_.expert_gradients}};
+            });
   }
 
   // Adapters with their gradients and states, which are too small to be told apart.
@@ -159,17 +176,19 @@ class StageAccount {
     const Bytes states =
         trains && phase != TrainingPhase::first_step && !offloads_states() ? held_.adapter_states : Bytes{};
     out.add("adapters", bytes(width) * held_.adapter_trained / shards_.weights + states / shards_.states,
-            "width * parameters / ranks + states / state_ranks",
-            {{"width", bytes(width)},
-             {"parameters", held_.adapter_trained},
-             {"ranks", shards_.weights},
-             {"states", states},
-             {"state_ranks", shards_.states}});
+            "width * parameters / ranks + states / state_ranks", [&] {
+              return Inputs{{"width", bytes(width)},
+                            {"parameters", held_.adapter_trained},
+                            {"ranks", shards_.weights},
+                            {"states", states},
+                            {"state_ranks", shards_.states}};
+            });
   }
 
   void add_kind(std::string_view id, Bytes per_token, double layers, Terms& out) const {
-    out.add(id, per_token * (tokens_ * layers * shape_.in_flight), "per_token * tokens * layers * in_flight",
-            {{"per_token", per_token}, {"tokens", tokens_}, {"layers", layers}, {"in_flight", shape_.in_flight}});
+    out.add(id, per_token * (tokens_ * layers * shape_.in_flight), "per_token * tokens * layers * in_flight", [&] {
+      return Inputs{{"per_token", per_token}, {"tokens", tokens_}, {"layers", layers}, {"in_flight", shape_.in_flight}};
+    });
   }
 
   void add_activations(Moment moment, Terms& out) const {
@@ -185,9 +204,12 @@ class StageAccount {
     }
     if (moment == Moment::loss) return;
     const Bytes again = recompute_ == Recompute::full ? kept_.heaviest : kept_.scores;
-    out.add("recompute", again * tokens_, "per_token * tokens", {{"per_token", again}, {"tokens", tokens_}});
-    out.add("backward", kept_.backward * tokens_, "per_token * tokens",
-            {{"per_token", kept_.backward}, {"tokens", tokens_}});
+    out.add("recompute", again * tokens_, "per_token * tokens", [&] {
+      return Inputs{{"per_token", again}, {"tokens", tokens_}};
+    });
+    out.add("backward", kept_.backward * tokens_, "per_token * tokens", [&] {
+      return Inputs{{"per_token", kept_.backward}, {"tokens", tokens_}};
+    });
   }
 
   // plain: the logits, their copy in fp32, the logarithms of the softmax and its gradient; chunked: the logits, the rest for one chunk;
@@ -200,8 +222,12 @@ class StageAccount {
     if (cross_entropy_of(in_) == CrossEntropy::chunked) width = element + 12 / kChunks;
     if (cross_entropy_of(in_) == CrossEntropy::fused) width = (element + 12) / kChunks;
     const double vocabulary = as_double(in_.model->architecture.vocab);
-    out.add("logits", bytes(width) * (tokens_ * vocabulary / as_double(job_.tp)), "width * tokens * vocabulary / ranks",
-            {{"width", bytes(width)}, {"tokens", tokens_}, {"vocabulary", vocabulary}, {"ranks", as_double(job_.tp)}});
+    out.add(
+        "logits", bytes(width) * (tokens_ * vocabulary / as_double(job_.tp)), "width * tokens * vocabulary / ranks",
+        [&] {
+          return Inputs{
+              {"width", bytes(width)}, {"tokens", tokens_}, {"vocabulary", vocabulary}, {"ranks", as_double(job_.tp)}};
+        });
   }
 
   // Weights that are divided are gathered where they are used: the layers at work, and the embedding and head, which stay.
@@ -211,8 +237,9 @@ class StageAccount {
     if (in_.framework->live_parameters.known()) {
       const double all = (held_.dense_weights + held_.expert_weights) / bytes(widths_.weight);
       const double live = std::min(all, in_.framework->live_parameters.value);
-      out.add("gathered", bytes(widths_.weight) * live, "width * live",
-              {{"width", bytes(widths_.weight)}, {"live", live, source_of(in_, in_.framework->live_parameters)}});
+      out.add("gathered", bytes(widths_.weight) * live, "width * live", [&] {
+        return Inputs{{"width", bytes(widths_.weight)}, {"live", live, source_of(in_, in_.framework->live_parameters)}};
+      });
       return;
     }
     // When the loss is computed, one layer is fetched ahead; backwards, the whole gradient of the layer at work is there too.
@@ -221,15 +248,17 @@ class StageAccount {
     const Bytes gradients = bytes(widths_.gradient) * (backward ? held_.layer_trained : 0);
     const Bytes used_apart = backward ? Bytes{} : held_.largest_end;
     const Bytes ends = in_.framework->gathers_ends_apart ? used_apart : held_.root_weights;
-    out.add("gathered", held_.layer_weights * layers + ends + gradients, "layer * layers + ends + gradients",
-            {{"layer", held_.layer_weights}, {"layers", layers}, {"ends", ends}, {"gradients", gradients}});
+    out.add("gathered", held_.layer_weights * layers + ends + gradients, "layer * layers + ends + gradients", [&] {
+      return Inputs{{"layer", held_.layer_weights}, {"layers", layers}, {"ends", ends}, {"gradients", gradients}};
+    });
   }
 
   // The largest quantized matrix, expanded to 16 bit for its product.
   void add_dequantized(bool passes, Terms& out) const {
     if (!passes || !job_.quantizes_weights()) return;
-    out.add("dequantized", bytes(widths_.weight) * held_.largest_quantized, "width * largest",
-            {{"width", bytes(widths_.weight)}, {"largest", held_.largest_quantized}});
+    out.add("dequantized", bytes(widths_.weight) * held_.largest_quantized, "width * largest", [&] {
+      return Inputs{{"width", bytes(widths_.weight)}, {"largest", held_.largest_quantized}};
+    });
   }
 
   // Gradients on their way: without a size of buckets they are copied as a whole where ranks hold all of them.
@@ -241,8 +270,9 @@ class StageAccount {
     const double parameters = size.known() ? std::min(trained, size.value) : trained;
     const double count = size.known() ? as_double(in_.framework->buckets.or_else(1)) : 1;
     const double width = size.known() ? std::min(widths_.gradient, 2.0) : widths_.gradient;
-    out.add("buckets", bytes(width) * (count * parameters), "width * count * parameters",
-            {{"width", bytes(width)}, {"count", count}, {"parameters", parameters, source_of(in_, size)}});
+    out.add("buckets", bytes(width) * (count * parameters), "width * count * parameters", [&] {
+      return Inputs{{"width", bytes(width)}, {"count", count}, {"parameters", parameters, source_of(in_, size)}};
+    });
   }
 
   void add_update(TrainingPhase phase, Terms& out) const {
@@ -250,8 +280,9 @@ class StageAccount {
     const double each = in_.framework->update_bytes.or_else(0);
     const double parameters = held_.dense_trained / shards_.states + held_.expert_trained / shards_.expert_states;
     if (offloads_states()) return;
-    out.add("update", bytes(each) * parameters, "each * parameters",
-            {{"each", bytes(each), source_of(in_, in_.framework->update_bytes)}, {"parameters", parameters}});
+    out.add("update", bytes(each) * parameters, "each * parameters", [&] {
+      return Inputs{{"each", bytes(each), source_of(in_, in_.framework->update_bytes)}, {"parameters", parameters}};
+    });
   }
 
   // What comes and goes, and so leaves holes in the allocator's blocks.
@@ -274,18 +305,22 @@ class StageAccount {
   void add_overheads(Bytes moving, Terms& out) const {
     const TrainingFramework& f = *in_.framework;
     const Bytes workspace = f.workspace.or_else({});
-    out.add("workspace", workspace, "workspace", {{"workspace", workspace, source_of(in_, f.workspace)}});
+    out.add("workspace", workspace, "workspace", [&] {
+      return Inputs{{"workspace", workspace, source_of(in_, f.workspace)}};
+    });
     const double share = f.fragmentation.or_else(0);
     out.add("fragmentation", moving * share, moving * f.fragmentation_low.or_else(share),
-            moving * f.fragmentation_high.or_else(share), "moving * share",
-            {{"moving", moving}, {"share", share, source_of(in_, f.fragmentation)}});
+            moving * f.fragmentation_high.or_else(share), "moving * share", [&] {
+              return Inputs{{"moving", moving}, {"share", share, source_of(in_, f.fragmentation)}};
+            });
     double groups = 0;
     for (const std::int64_t degree : {job_.tp, job_.pp, job_.dp, job_.cp, job_.ep}) groups += degree > 1 ? 1 : 0;
     const Bytes each = f.communicator.or_else({});
-    out.add("communication", groups * each, "groups * each",
-            {{"groups", groups}, {"each", each, source_of(in_, f.communicator)}});
+    out.add("communication", groups * each, "groups * each", [&] {
+      return Inputs{{"groups", groups}, {"each", each, source_of(in_, f.communicator)}};
+    });
     const Bytes context = f.context.or_else({});
-    out.add("context", context, "context", {{"context", context, source_of(in_, f.context)}});
+    out.add("context", context, "context", [&] { return Inputs{{"context", context, source_of(in_, f.context)}}; });
   }
 
   const TrainingMemoryInputs& in_;
@@ -357,7 +392,7 @@ Recompute recompute_of(const TrainingMemoryInputs& in) {
     return parse_recompute(in.framework->recompute).value.value_or(Recompute::none);
   TrainingMemoryInputs without = in;
   without.job.recompute = Recompute::none;
-  return training_memory(without, nullptr).verdict == FitVerdict::does_not_fit ? Recompute::full : Recompute::none;
+  return training_verdict(without) == FitVerdict::does_not_fit ? Recompute::full : Recompute::none;
 }
 
 std::vector<Bytes> moment_totals(const TrainingMemoryInputs& in) {
@@ -392,6 +427,28 @@ TrainingMemory training_memory(const TrainingMemoryInputs& asked, Explain* why) 
     memory.verdict = highest > memory.capacity ? FitVerdict::tight : FitVerdict::fits;
   if (why) (void)StageAccount(in, memory.peak().stage).phase(memory.peak().phase, why);
   return memory;
+}
+
+// A stage keeps fewer micro-batches than the one before it. The layers that do not divide evenly begin with the second stage and those
+// in the middle have neither end: none of them holds more than the second does.
+FitVerdict training_verdict(const TrainingMemoryInputs& asked) {
+  TrainingMemoryInputs in = asked;
+  in.job.recompute = recompute_of(asked);
+  const Bytes capacity = in.visible.or_else({});
+  const std::int64_t last = in.job.pp - 1;
+  const std::vector<TrainingPhase> phases = phases_of(in.job);
+  FitVerdict verdict = FitVerdict::fits;
+  for (const std::int64_t stage : {std::int64_t{0}, std::int64_t{1}, last}) {
+    if (stage > last) continue;
+    const StageAccount account(in, stage);
+    for (const TrainingPhase phase : phases) {
+      const StageMemory held = account.phase(phase, nullptr);
+      if (held.terms.total() > capacity) return FitVerdict::does_not_fit;
+      if (held.terms.high() > capacity) verdict = FitVerdict::tight;
+    }
+    if (stage == last) break;
+  }
+  return verdict;
 }
 
 // A tool that asks the allocator or the driver sees what both kinds of phases need at their largest: blocks that activations leave are

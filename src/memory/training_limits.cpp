@@ -17,7 +17,9 @@ TrainingMemory memory_with(const TrainingMemoryInputs& in, const TrainingSpec& j
 }
 
 bool fits(const TrainingMemoryInputs& in, const TrainingSpec& job) {
-  return memory_with(in, job).verdict != FitVerdict::does_not_fit;
+  TrainingMemoryInputs changed = in;
+  changed.job = job;
+  return training_verdict(changed) != FitVerdict::does_not_fit;
 }
 
 /// One thing that can be changed, if the job does not have it already.

@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace gpuplan {
@@ -44,8 +45,8 @@ constexpr std::int64_t kLeastShare = 4096;  // tokens of a sequence that one ran
 bool better(const LayoutChoice& a, const LayoutChoice& b) {
   const auto key = [](const LayoutChoice& c) {
     const TrainingSpec& j = c.job;
-    return std::tuple(c.step_seconds, j.tp, j.pp, j.cp, j.ep, j.vpp, j.micro_batch, j.recompute, j.sharding, j.offload,
-                      j.sequence_parallel, j.activation_offload);
+    return std::tuple(c.verdict == FitVerdict::tight, c.step_seconds, j.tp, j.pp, j.cp, j.ep, j.vpp, j.micro_batch,
+                      j.recompute, j.sharding, j.offload, j.sequence_parallel, j.activation_offload);
   };
   return key(a) < key(b);
 }
@@ -55,7 +56,8 @@ class Best {
  public:
   explicit Best(std::size_t keep) : keep_(std::max<std::size_t>(keep, 1)) {}
   [[nodiscard]] bool would_enter(double step) const {
-    return choices_.size() < keep_ || step <= choices_.back().step_seconds;
+    if (choices_.size() < keep_ || step <= choices_.back().step_seconds) return true;
+    return choices_.back().verdict == FitVerdict::tight;  // slower ones that fit with their overheads go before
   }
   void enter(LayoutChoice choice) {
     choices_.insert(std::upper_bound(choices_.begin(), choices_.end(), choice, better), std::move(choice));
@@ -104,10 +106,6 @@ TrainingTimeInputs with_job(const TrainingTimeInputs& in, const TrainingSpec& jo
   return changed;
 }
 
-bool fits(const TrainingTimeInputs& in, const TrainingSpec& job) {
-  return training_memory(with_job(in, job).memory, nullptr).verdict != FitVerdict::does_not_fit;
-}
-
 class Search {
  public:
   Search(const TrainingTimeInputs& in, const LayoutSpace& space, const Ceilings& ceilings)
@@ -115,6 +113,9 @@ class Search {
         space_(space),
         ceilings_(ceilings),
         constants_(constants_of(*in.memory.framework)),
+        scratch_(in),
+        capacity_(in.memory.visible.or_else({})),
+        master_(widths_of(in.memory).master),
         best_(space.keep) {}
 
   LayoutSearch run() {
@@ -133,16 +134,30 @@ class Search {
   };
   // What the layouts share that divide a layer and its micro-batch alike, whatever the pipeline.
   struct Layers {
-    std::array<LayerSeconds, 3> seconds;  // by Recompute
-    std::array<Bytes, 3> kept;            // activations of one layer and micro-batch
+    std::array<std::optional<LayerSeconds>, 3> seconds;  // by Recompute; empty until a layout needs it
+    std::array<std::optional<Bytes>, 3> kept;            // activations of one layer and micro-batch
   };
-  using LayersKey =
-      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>;  // tp, cp, ep, micro_batch, sp, offload
+  using LayersKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool,
+                               bool>;  // tp, cp, ep, micro_batch, sp, offload
 
+  // States that no device holds are left out before anything is timed.
   void divide(const TrainingSpec& division) {
     std::vector<States> states;
+    std::int64_t too_large = 0;
+    const HeldStates* held = nullptr;
+    if (space_.check_memory) held = &held_of(division);
     for (const StateSharding sharding : space_.sharding) {
-      for (const TrainingOffload offload : space_.offload) states.push_back(states_of(division, sharding, offload));
+      for (const TrainingOffload offload : space_.offload) {
+        TrainingSpec job = division;
+        job.sharding = sharding;
+        job.offload = offload;
+        const Bytes least = held ? least_held(*held, job) : Bytes{};
+        if (held && least > capacity_) {
+          ++too_large;
+        } else {
+          states.push_back(states_of(job, least));
+        }
+      }
     }
     for (const bool divided : space_.sequence_parallel) {
       if (divided && division.tp == 1 && space_.sequence_parallel.size() > 1) continue;
@@ -155,101 +170,135 @@ class Search {
         job.grad_accum = each / micro_batch;
         for (const bool offload : space_.activation_offload) {
           job.activation_offload = offload;
-          evaluate(job, layers_of(job), states);
+          evaluate(job, states, too_large);
         }
       }
     }
   }
 
-  States states_of(TrainingSpec job, StateSharding sharding, TrainingOffload offload) {
-    job.sharding = sharding;
-    job.offload = offload;
-    job.micro_batch = 1;
-    job.grad_accum = 1;
-    job.recompute = Recompute::none;
-    const TrainingTimeInputs in = with_job(in_, job);
-    const TrainingWork work = training_work(in, ceilings_);
-    States s{sharding, offload, state_seconds(work, constants_), {}};
-    gradients_overlap_ = work.gradients_overlap;
-    layers_overlap_ = work.layers_overlap;
-    fullest_ = work.fullest;
-    if (offload == TrainingOffload::all) return s;
-    const HeldStates held = held_states(in.memory, stage_shape(in.memory, 0));
-    const ShardDegrees shards = shard_degrees(job);
-    const Widths widths = widths_of(in.memory);
-    s.held = held.dense_weights / shards.weights + held.expert_weights / shards.expert_weights;
-    if (offload == TrainingOffload::none) {
-      s.held +=
-          bytes(widths.master) * (held.dense_trained / shards.states + held.expert_trained / shards.expert_states) +
-          held.dense_states / shards.states + held.expert_states / shards.expert_states;
+  // What a stage holds before data-parallel ranks divide it.
+  const HeldStates& held_of(const TrainingSpec& division) {
+    const auto [entry, fresh] = held_.try_emplace({division.tp, division.pp, division.ep});
+    if (fresh) {
+      scratch_.memory.job = division;
+      entry->second = held_states(scratch_.memory, stage_shape(scratch_.memory, 0));
     }
-    return s;
-  }
-
-  const Layers& layers_of(const TrainingSpec& job) {
-    const auto [entry, fresh] = layers_.try_emplace(
-        LayersKey{job.tp, job.cp, job.ep, job.micro_batch, job.sequence_parallel, job.activation_offload});
-    if (fresh) entry->second = computed_layers(job);
     return entry->second;
   }
 
-  Layers computed_layers(TrainingSpec job) const {
-    Layers layers;
-    for (const Recompute recompute : space_.recompute) {
-      const auto i = static_cast<std::size_t>(recompute);
-      job.recompute = recompute;
-      const TrainingTimeInputs in = with_job(in_, job);
-      const TrainingWork work = training_work(in, ceilings_);
-      layers.seconds[i] = layer_seconds(work, constants_);
-      const double tokens = as_double(job.micro_batch) * as_double(job.sequence) / as_double(job.cp);
-      const KeptActivations kept = kept_activations(in.memory, recompute);
-      const Bytes each = recompute == Recompute::full ? kept.checkpoint : kept.total();
-      layers.kept[i] = job.activation_offload ? Bytes{} : each * tokens;
+  Bytes least_held(const HeldStates& held, const TrainingSpec& job) const {
+    if (job.offload == TrainingOffload::all) return {};
+    const ShardDegrees shards = shard_degrees(job);
+    Bytes least = held.dense_weights / shards.weights + held.expert_weights / shards.expert_weights;
+    if (job.offload == TrainingOffload::none) {
+      least += bytes(master_) * (held.dense_trained / shards.states + held.expert_trained / shards.expert_states) +
+               held.dense_states / shards.states + held.expert_states / shards.expert_states;
     }
-    return layers;
+    return least;
+  }
+
+  States states_of(TrainingSpec job, Bytes held) {
+    job.micro_batch = 1;
+    job.grad_accum = 1;
+    job.recompute = Recompute::none;
+    scratch_.memory.job = job;
+    const TrainingWork work = state_work(scratch_, ceilings_);
+    gradients_overlap_ = work.gradients_overlap;
+    layers_overlap_ = work.layers_overlap;
+    fullest_ = work.fullest;
+    return {job.sharding, job.offload, state_seconds(work, constants_), held};
+  }
+
+  Layers& layers_of(const TrainingSpec& job) {
+    return layers_[LayersKey{job.tp, job.cp, job.ep, job.micro_batch, job.sequence_parallel, job.activation_offload}];
+  }
+
+  const LayerSeconds& seconds_of(Layers& layers, TrainingSpec job, Recompute recompute) {
+    auto& seconds = layers.seconds[static_cast<std::size_t>(recompute)];
+    if (!seconds) {
+      job.recompute = recompute;
+      scratch_.memory.job = job;
+      seconds = layer_seconds(layer_work(scratch_, ceilings_), constants_);
+    }
+    return *seconds;
+  }
+
+  Bytes kept_of(Layers& layers, TrainingSpec job, Recompute recompute) {
+    auto& kept = layers.kept[static_cast<std::size_t>(recompute)];
+    if (!kept) {
+      job.recompute = recompute;
+      scratch_.memory.job = job;
+      const double tokens = as_double(job.micro_batch) * as_double(job.sequence) / as_double(job.cp);
+      const KeptActivations of = kept_activations(scratch_.memory, recompute);
+      const Bytes each = recompute == Recompute::full ? of.checkpoint : of.total();
+      kept = job.activation_offload ? Bytes{} : each * tokens;
+    }
+    return *kept;
   }
 
   // The inner loop.
-  void evaluate(TrainingSpec job, const Layers& layers, const std::vector<States>& states) {
-    StepShapeOf shape{as_double(job.grad_accum), as_double(job.pp), 1, fullest_, handover_seconds(with_job(in_, job)),
-                      gradients_overlap_,        layers_overlap_};
+  void evaluate(TrainingSpec job, const std::vector<States>& states, std::int64_t too_large) {
+    Layers& layers = layers_of(job);
     const std::int64_t network_layers = in_.memory.model->architecture.layers;
+    std::optional<StepShapeOf> shape;
     for (const std::int64_t vpp : space_.vpp) {
       if (!chunks_fit(job, network_layers, vpp)) continue;
-      shape.chunks = as_double(vpp);
+      job.vpp = vpp;
+      scratch_.memory.job = job;
+      const StageShape stage = stage_shape(scratch_.memory, 0);
       for (const Recompute recompute : space_.recompute) {
-        const LayerSeconds& seconds = layers.seconds[static_cast<std::size_t>(recompute)];
+        found_.too_large += too_large;
+        const Bytes kept =
+            space_.check_memory ? stage.in_flight * stage.layers * kept_of(layers, job, recompute) : Bytes{};
+        const LayerSeconds* seconds = nullptr;
         for (const States& s : states) {
+          if (space_.check_memory && s.held + kept > capacity_) {
+            ++found_.too_large;
+            continue;
+          }
+          if (!seconds) seconds = &seconds_of(layers, job, recompute);
+          if (!shape) shape = shape_for(job);
+          shape->chunks = as_double(vpp);
           ++found_.evaluated;
-          const double step = join_step(seconds, s.seconds, shape, constants_).total(shape.micro_batches);
+          const double step = join_step(*seconds, s.seconds, *shape, constants_).total(shape->micro_batches);
           if (!best_.would_enter(step)) continue;
-          job.vpp = vpp;
           job.recompute = recompute;
           job.sharding = s.sharding;
           job.offload = s.offload;
-          consider(job, step, s.held, layers.kept[static_cast<std::size_t>(recompute)]);
+          consider(job, step);
         }
       }
     }
   }
 
-  void consider(const TrainingSpec& job, double step, Bytes held, Bytes kept) {
+  StepShapeOf shape_for(const TrainingSpec& job) {
+    scratch_.memory.job = job;
+    return {as_double(job.grad_accum), as_double(job.pp), 1, fullest_, handover_seconds(scratch_),
+            gradients_overlap_,        layers_overlap_};
+  }
+
+  void consider(const TrainingSpec& job, double step) {
+    FitVerdict verdict = FitVerdict::fits;
     if (space_.check_memory) {
-      TrainingTimeInputs in = with_job(in_, job);
-      const StageShape stage = stage_shape(in.memory, 0);
-      if (held + stage.in_flight * stage.layers * kept > in.memory.visible.or_else({})) return;
       ++found_.checked;
-      if (!fits(in_, job)) return;
+      scratch_.memory.job = job;
+      verdict = training_verdict(scratch_.memory);
+      if (verdict == FitVerdict::does_not_fit) return;
+      if (!space_.leaves_room) verdict = FitVerdict::fits;
     }
-    best_.enter({job, step});
+    best_.enter({job, step, verdict});
   }
 
   const TrainingTimeInputs& in_;
   const LayoutSpace& space_;
   const Ceilings& ceilings_;
   TrainingConstants constants_;
+  TrainingTimeInputs scratch_;  // `in_` with the job at hand: copied once
+  Bytes capacity_;
+  double master_;
   Best best_;
   LayoutSearch found_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, HeldStates> held_;  // by tp, pp, ep
   std::map<LayersKey, Layers> layers_;
   bool gradients_overlap_ = true;
   bool layers_overlap_ = false;
@@ -297,8 +346,11 @@ LayoutSearch search_by_brute_force(const TrainingTimeInputs& in, const LayoutSpa
   Best best(whole.keep);
   const auto try_layout = [&](const TrainingSpec& job) {
     ++found.evaluated;
-    if (whole.check_memory && !fits(in, job)) return;
-    best.enter({job, step_seconds(training_work(with_job(in, job), ceilings), constants)});
+    const TrainingTimeInputs with = with_job(in, job);
+    const FitVerdict verdict = whole.check_memory ? training_memory(with.memory, nullptr).verdict : FitVerdict::fits;
+    if (verdict == FitVerdict::does_not_fit) return;
+    best.enter(
+        {job, step_seconds(training_work(with, ceilings), constants), whole.leaves_room ? verdict : FitVerdict::fits});
   };
   each_division(in, whole, [&](TrainingSpec job) {
     for (const bool divided : whole.sequence_parallel) {

@@ -106,6 +106,10 @@ inline StepSeconds join_step(const LayerSeconds& layers, const StateSeconds& sta
   return s;
 }
 
+// Parts of `training_work`, for searches: what `layer_seconds` reads of it, and what `state_seconds` and `shape_of` read.
+TrainingWork layer_work(const TrainingTimeInputs& in, const Ceilings& ceilings);
+TrainingWork state_work(const TrainingTimeInputs& in, const Ceilings& ceilings);
+
 LayerSeconds layer_seconds(const TrainingWork& work, const TrainingConstants& constants);
 StateSeconds state_seconds(const TrainingWork& work, const TrainingConstants& constants);
 StepShapeOf shape_of(const TrainingWork& work);

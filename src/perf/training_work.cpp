@@ -46,11 +46,30 @@ class WorkOfStep {
     sequences_ = as_double(job_.micro_batch);
     length_ = as_double(job_.sequence) / as_double(job_.cp);
     tokens_ = sequences_ * length_;
-    recompute_ = recompute_of(in.memory);
-    scheme_ = computing_scheme();
   }
 
   TrainingWork work() {
+    TrainingWork w = shape();
+    add_layers(w);
+    add_states(w);
+    w.handover = handover_seconds(in_);
+    count_flops(w);
+    return w;
+  }
+  TrainingWork layers() {
+    TrainingWork w = shape();
+    add_layers(w);
+    set_host_rate(w);
+    return w;
+  }
+  TrainingWork states() const {
+    TrainingWork w = shape();
+    add_states(w);
+    return w;
+  }
+
+ private:
+  [[nodiscard]] TrainingWork shape() const {
     TrainingWork w;
     w.micro_batches = as_double(job_.grad_accum);
     w.stages = as_double(job_.pp);
@@ -60,20 +79,27 @@ class WorkOfStep {
     w.devices = as_double(job_.devices());
     w.tokens = as_double(job_.micro_batch) * as_double(job_.sequence) * w.micro_batches * as_double(job_.dp);
     w.peak = ceilings_.peak(*in_.accelerator, Arithmetic::bf16).or_else({}).base();
-    add_operators(w);
-    add_layer_collectives(w);
-    add_states(w);
-    w.handover = handover_seconds(in_);
-    if (job_.activation_offload) {
-      const KeptActivations kept = kept_activations(in_.memory, recompute_);
-      const Bytes each = recompute_ == Recompute::full ? kept.checkpoint : kept.total();
-      w.swapped_bytes = 2 * (each * tokens_ * as_double(a_.layers)).base();
-    }
-    count_flops(w);
     return w;
   }
 
- private:
+  void add_layers(TrainingWork& w) {
+    scheme_ = computing_scheme();
+    recompute_ = recompute_of(in_.memory);
+    add_operators(w);
+    add_layer_collectives(w);
+    if (!job_.activation_offload) return;
+    const KeptActivations kept = kept_activations(in_.memory, recompute_);
+    const Bytes each = recompute_ == Recompute::full ? kept.checkpoint : kept.total();
+    w.swapped_bytes = 2 * (each * tokens_ * as_double(a_.layers)).base();
+  }
+
+  void set_host_rate(TrainingWork& w) const {
+    const Link* host = in_.memory.catalog && !in_.accelerator->host_link.empty()
+                           ? in_.memory.catalog->find_link(in_.accelerator->host_link)
+                           : nullptr;
+    w.host_rate = host ? host->rate.or_else({}).base() * host->point_to_point_efficiency.or_else(1) : 0;
+  }
+
   // Products run in the format of the precision, whatever the weights are stored in.
   [[nodiscard]] Scheme computing_scheme() const {
     if (job_.quantizes_weights()) {
@@ -360,10 +386,7 @@ class WorkOfStep {
                           held.expert_states.base() / shards.expert_states;
     const double updated = dense + experts;
     const double moved = 2 * states + updated * (2 * widths.master + widths.gradient + 2 * widths.weight);
-    const Link* host = in_.memory.catalog && !in_.accelerator->host_link.empty()
-                           ? in_.memory.catalog->find_link(in_.accelerator->host_link)
-                           : nullptr;
-    w.host_rate = host ? host->rate.or_else({}).base() * host->point_to_point_efficiency.or_else(1) : 0;
+    set_host_rate(w);
     const double each_way = updated * (widths.gradient + widths.weight);
     if (job_.offload == TrainingOffload::none) {
       w.update_bytes = moved;
@@ -416,6 +439,12 @@ double handover_seconds(const TrainingTimeInputs& in) {
 
 TrainingWork training_work(const TrainingTimeInputs& in, const Ceilings& ceilings) {
   return WorkOfStep(in, ceilings).work();
+}
+TrainingWork layer_work(const TrainingTimeInputs& in, const Ceilings& ceilings) {
+  return WorkOfStep(in, ceilings).layers();
+}
+TrainingWork state_work(const TrainingTimeInputs& in, const Ceilings& ceilings) {
+  return WorkOfStep(in, ceilings).states();
 }
 
 }  // namespace gpuplan

@@ -145,8 +145,7 @@ std::string why_not_served(const ResolvedModel& model) {
   }
   std::vector<std::string> parts;
   for (const NetworkPart& part : model.files.config.network.parts) parts.push_back(part.name);
-  return "'" + model.identity.name + "' is no language model (" + join(parts, ", ") +
-         "): the time of its jobs is not modelled yet";
+  return "'" + model.identity.name + "' is no language model (" + join(parts, ", ") + "), which is what this plans for";
 }
 
 void add_parts(ServedModel& served) {
@@ -204,7 +203,8 @@ ServedModel serve_model(const JobSpec& job, ResolvedModel resolved, ModelIdentit
     p.id = "model.not_modelled";
     p.message = why;
     p.place = Place{"--model", 0, 0};
-    p.expected = "a language model that generates token by token; 'gpuplan memory' gives the footprint of any network";
+    p.expected =
+        "a language model that generates token by token; 'gpuplan estimate' and 'memory' plan inference of any network";
     throw InputError(std::move(p));
   }
   identity = resolved.identity;

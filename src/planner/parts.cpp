@@ -1,6 +1,7 @@
 #include <gpuplan/planner/parts.hpp>
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/perf/ceilings.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -111,6 +112,14 @@ std::optional<Rejection> check_runtime(const Runtime& runtime, const Accelerator
                    join(vendors, ", "), "another --engine"};
 }
 
+// Libraries take fp16 where nobody asked for a format; what was asked for is not another one.
+std::optional<Rejection> check_format(const PartsPlan& plan, const Accelerator& accelerator) {
+  const bool lacks = plan.dtype_is_asked && plan.model.scheme.name == "bf16" && accelerator.form_factor != "cpu" &&
+                     !has_arithmetic(accelerator, Arithmetic::bf16);
+  if (!lacks) return std::nullopt;
+  return Rejection{"engine.format", "arithmetic in bf16", "fp16 and fp32", "--dtype fp16"};
+}
+
 std::optional<Rejection> refusal(const PartsPlan& plan, const PartsMemory& memory) {
   if (auto rejection = refused_map(plan, memory)) return rejection;
   if (memory.verdict == FitVerdict::does_not_fit) return too_large(plan, memory);
@@ -129,6 +138,7 @@ PartsPlan plan_parts(const Catalog& catalog, const JobSpec& job, const ResolvedM
   plan.runtime = &require_runtime(catalog, job, model);
   plan.type = job_of(plan.model.network);
   plan.job = job.parts;
+  plan.dtype_is_asked = !job.dtype.is_default;
   check(job, plan);
   plan.not_modelled = left_out(plan);
   return plan;
@@ -146,6 +156,7 @@ PartsPlan fit_parts(const Catalog& catalog, const EstimateRequest& request, cons
     fit.count = request.count.value_or(1);
     fit.memory = parts_memory(inputs_of(catalog, plan, accelerator), nullptr);
     fit.rejection = check_runtime(*plan.runtime, accelerator);
+    if (!fit.rejection) fit.rejection = check_format(plan, accelerator);
     if (!fit.rejection) fit.rejection = refusal(plan, fit.memory);
     plan.hardware.push_back(std::move(fit));
   }

@@ -73,6 +73,7 @@ class Fitter {
       return;
     }
     into.rejection = check_runtime(*plan_.runtime, accelerator);
+    if (!into.rejection) into.rejection = check_format(plan_, accelerator);
     if (into.rejection) return;
     into.memory = memory_of(accelerator, into.job);
     into.rejection = refusal(plan_, into.memory);
@@ -188,6 +189,15 @@ std::vector<Warning> warnings_of(const PartsEstimate& estimate) {
   std::vector<Warning> warnings = estimate.plan.identity.warnings;
   if (estimate.options.empty()) return warnings;
   const PartsOption& best = estimate.options.front();
+  const PartsJob& asked = estimate.plan.job;
+  const bool by_tokens = asked.tokens > 0;
+  const double whole = by_tokens ? asked.tokens : asked.items;
+  const double one = by_tokens ? best.time.tokens : best.time.items;
+  if (whole > 0 && one > whole && estimate.item != ItemKind::recording) {
+    warnings.push_back({"batch.over_job", "a batch takes " + format_whole(one) + (by_tokens ? " tokens" : " items") +
+                                              ", and the job has " + format_whole(whole) +
+                                              ": one batch is counted whole"});
+  }
   if (best.memory.verdict == FitVerdict::tight)
     warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
   constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter

@@ -10,8 +10,11 @@ set(GPUPLAN_PLANNER_SOURCES
   parts.cpp
   parts_estimate.cpp
   quality.cpp
+  positions.cpp
+  price_band.cpp
   roofline.cpp
   topology.cpp
   training.cpp
+  training_checks.cpp
   training_estimate.cpp
 )

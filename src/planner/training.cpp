@@ -1,7 +1,10 @@
 #include <gpuplan/planner/training.hpp>
 
+#include "training_checks.hpp"
+
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/planner/positions.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -51,6 +54,15 @@ void check(const TrainingRequest& request, const Architecture& architecture) {
          "at most " + std::to_string(architecture.layers),
          {},
          {}});
+  }
+  if (job.tp > 1 && architecture.heads > 0 && architecture.heads % job.tp != 0) {
+    problems.push_back({"input.contradiction",
+                        std::to_string(job.tp) + " tensor-parallel ranks do not divide " +
+                            std::to_string(architecture.heads) + " attention heads",
+                        Place{"--tp", 0, 0},
+                        "a divisor of " + std::to_string(architecture.heads),
+                        {},
+                        {}});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
 }
@@ -135,6 +147,11 @@ const TrainingFramework* prepare_training(const Catalog& catalog, TrainingReques
   if (request.lora_rank_is_default) training.lora_rank = framework.lora_rank.or_else(training.lora_rank);
   const auto targets = parse_lora_targets(framework.lora_targets).value;
   if (request.lora_targets_are_default && targets) training.lora_targets = *targets;
+  // A length that nobody asked for is one that the model has positions for.
+  const std::int64_t positions = model.architecture.max_position;
+  if (request.sequence_is_default && positions > 0) training.sequence = std::min(training.sequence, positions);
+  if (auto warning = beyond_positions(model.architecture, training.sequence, "--seq"))
+    identity.warnings.push_back(std::move(*warning));
   return &framework;
 }
 
@@ -143,6 +160,7 @@ TrainingPlan fit_training(const Catalog& catalog, const TrainingRequest& asked) 
   TrainingRequest request = asked;
   plan.framework = prepare_training(catalog, request, plan.model, plan.identity);
   check(request, plan.model.architecture);
+  if (auto problem = missing_targets(request, plan.model)) throw InputError(std::move(*problem));
   for (const Accelerator& accelerator : catalog.accelerators()) {
     const bool chosen =
         request.accelerators.empty() ||

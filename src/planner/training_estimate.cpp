@@ -1,6 +1,7 @@
 #include <gpuplan/planner/training_estimate.hpp>
 
 #include "offers.hpp"
+#include "training_checks.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/memory/training_terms.hpp>
@@ -105,7 +106,7 @@ struct Laid {
   std::optional<LayoutChoice> choice;
   TrainingMemory memory;
   TrainingTime time;
-  std::optional<Rejection> rejection;
+  std::optional<Rejection> rejection;  // of a layout that does not fit: the rule alone, until it is told
   Bytes checkpoint;
 };
 
@@ -115,6 +116,7 @@ class Planner {
       : catalog_(catalog), request_(request), estimate_(estimate), ceilings_(catalog), hosts_(catalog) {
     save_rate_ = checkpoint_rate(catalog);
     failures_ = failure_rate(catalog);
+    held_once_ = held_once();
   }
 
   void run() {
@@ -132,6 +134,8 @@ class Planner {
   }
 
  private:
+  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, double, std::int64_t>;
+
   std::optional<Rejection> plan(const Provider& provider, const Offer& offer, const Accelerator& accelerator) {
     if (offer.contract == Contract::serverless || offer.contract == Contract::token_api)
       return Rejection{"contract", "machines that are one's own while the job runs",
@@ -146,6 +150,7 @@ class Planner {
     const Supply supply = supply_of(offer, hosts_.of(accelerator));
     std::optional<Rejection> rejection;
     std::optional<TrainingOption> cheapest;
+    std::optional<TrainingOption> too_small;
     for (const std::int64_t instances : numbers_of(supply, rejection)) {
       TrainingOption option;
       option.provider = &provider;
@@ -159,14 +164,23 @@ class Planner {
       if (now && now->rule == "network" && rejection) break;  // what one host lacks says more
       rejection = std::move(now);
       if (!rejection) {
-        // More devices may be cheaper still, for they need not compute again what they can keep; once they are dearer, more are dearer yet.
-        if (cheapest && option.cost.p50() >= cheapest->cost.p50()) break;
+        // More devices may be cheaper still, for they need not compute again what they can keep, and leave room where fewer just hold
+        // the job; once they are dearer, more are dearer yet.
+        const bool makes_room =
+            cheapest && cheapest->memory.verdict == FitVerdict::tight && option.memory.verdict == FitVerdict::fits;
+        const bool dearer = cheapest && option.cost.p50() >= cheapest->cost.p50();
+        if (dearer && !makes_room) {
+          if (cheapest->memory.verdict == FitVerdict::fits) break;
+          continue;
+        }
         cheapest = std::move(option);
         continue;
       }
+      if (rejection->rule == "memory") too_small = std::move(option);
       if (cheapest) break;
       if (rejection->rule != "memory" && rejection->rule != "deadline") break;  // more of the same would not help
     }
+    if (!cheapest && rejection) return told(*rejection, too_small);
     if (!cheapest) return rejection;
     estimate_.options.push_back(std::move(*cheapest));
     return std::nullopt;
@@ -223,6 +237,16 @@ class Planner {
     return supply.per_host >= hosts_.of(accelerator);
   }
 
+  [[nodiscard]] Bytes held_once() const {
+    TrainingTimeInputs in;
+    in.memory.model = &estimate_.model;
+    in.memory.framework = estimate_.framework;
+    in.memory.job = request_.training.training;
+    in.memory.catalog = &catalog_;
+    const bool states = in.memory.job.offload == TrainingOffload::none && !in.memory.job.trains_adapters();
+    return states ? checkpoint_of(in) : Bytes{};
+  }
+
   // What joins hosts where the offer does not say: the provider's own node design with the accelerator, else its maker's, else the slowest.
   const NodeDesign* usual_node(const Offer& offer, const Accelerator& accelerator) const {
     const NodeDesign* best = nullptr;
@@ -274,37 +298,63 @@ class Planner {
     if (!request_.training.sharding_is_default) space.sharding = {asked.sharding};
     if (request_.load.is_said("sequence-parallel")) space.sequence_parallel = {asked.sequence_parallel};
     space.keep = 1;
+    space.leaves_room = true;
     return space;
   }
 
+  static Key key_of(const TrainingOption& option) {
+    return {option.accelerator,
+            std::string(option.fabric.inside.link),
+            option.fabric.inside.crosses_host,
+            option.fabric.domain,
+            option.hosts > 1 ? option.fabric.between.rate.base() : 0,
+            option.devices};
+  }
+
   const Laid& lay_out(const TrainingOption& option) {
-    const Key key{option.accelerator,
-                  std::string(option.fabric.inside.link),
-                  option.fabric.inside.crosses_host,
-                  option.fabric.domain,
-                  option.hosts > 1 ? option.fabric.between.rate.base() : 0,
-                  option.devices};
-    const auto [entry, fresh] = laid_.try_emplace(key);
+    const auto [entry, fresh] = laid_.try_emplace(key_of(option));
     if (fresh) search(option, entry->second);
     return entry->second;
   }
 
-  void search(const TrainingOption& option, Laid& laid) const {
+  // Whatever the layout, the devices hold each weight, master weight and state once: fewer of them need no search.
+  [[nodiscard]] bool are_too_few(const TrainingOption& option) const {
+    return as_double(option.devices) * catalog_.visible_memory(*option.accelerator).or_else({}) < held_once_;
+  }
+
+  [[nodiscard]] TrainingTimeInputs inputs_for(const TrainingOption& option) const {
     TrainingTimeInputs in =
         inputs_of(catalog_, estimate_, *option.accelerator, option.fabric, request_.training.training);
-    TrainingSpec& job = in.memory.job;
     const bool lacks = !has_arithmetic(*option.accelerator, Arithmetic::bf16);
-    if (lacks && (job.precision == TrainingPrecision::bf16_mixed || job.precision == TrainingPrecision::bf16)) {
-      if (request_.load.is_said("precision")) {
-        laid.rejection =
-            Rejection{"precision", "arithmetic in bf16", "fp16 and fp32", "--precision fp16-mixed or fp32"};
-        return;
-      }
-      job.precision = TrainingPrecision::fp16_mixed;
+    TrainingPrecision& precision = in.memory.job.precision;
+    if (lacks && (precision == TrainingPrecision::bf16_mixed || precision == TrainingPrecision::bf16))
+      precision = TrainingPrecision::fp16_mixed;
+    return in;
+  }
+
+  // Why the last number of devices that was tried does not do, which takes longer to find out than that it does not.
+  [[nodiscard]] Rejection told(const Rejection& rejection, const std::optional<TrainingOption>& tried) {
+    if (rejection.rule != "memory" || !rejection.needed.empty() || !tried) return rejection;
+    const auto [entry, fresh] = told_.try_emplace(key_of(*tried));
+    if (fresh) entry->second = why_none(inputs_for(*tried), *tried);
+    return entry->second;
+  }
+
+  void search(const TrainingOption& option, Laid& laid) const {
+    TrainingTimeInputs in = inputs_for(option);
+    const TrainingPrecision asked = request_.training.training.precision;
+    if (in.memory.job.precision != asked && request_.load.is_said("precision")) {
+      laid.rejection = Rejection{"precision", "arithmetic in bf16", "fp16 and fp32", "--precision fp16-mixed or fp32"};
+      return;
+    }
+    if (are_too_few(option)) {
+      laid.rejection = Rejection{"memory", {}, {}, {}};
+      return;
     }
     LayoutSearch found = search_layouts(in, space_for(option), ceilings_);
     if (found.best.empty()) {
-      laid.rejection = why_none(in, option);
+      const bool none = found.evaluated + found.too_large == 0;
+      laid.rejection = none ? no_division(option) : Rejection{"memory", {}, {}, {}};
       return;
     }
     laid.choice = found.best.front();
@@ -312,6 +362,12 @@ class Planner {
     laid.memory = training_memory(in.memory, nullptr);
     laid.time = training_time(in, ceilings_, nullptr);
     laid.checkpoint = checkpoint_of(in);
+  }
+
+  [[nodiscard]] Rejection no_division(const TrainingOption& option) const {
+    return {"layout",
+            "a division of " + std::to_string(batch_for(option.devices)) + " sequences a step over the devices",
+            std::to_string(option.devices), "another --global-batch or --count"};
   }
 
   // The layout that holds least, against the device, and the cheapest change that makes it fit.
@@ -336,10 +392,7 @@ class Planner {
         leanest = job;
       }
     }
-    if (!least) {
-      return {"layout", "a division of " + std::to_string(space.global_batch) + " sequences a step over the devices",
-              std::to_string(option.devices), "another --global-batch or --count"};
-    }
+    if (!least) return no_division(option);
     in.memory.job = leanest;
     const auto changes = changes_that_fit(in.memory);
     return {"memory",
@@ -348,7 +401,7 @@ class Planner {
             changes.empty() ? "more devices, or a smaller --seq" : changes.front().message};
   }
 
-  void settle_time(TrainingOption& option) const {
+  void settle_time(TrainingOption& option) {
     const double steps = std::max(1.0, std::ceil(estimate_.tokens / option.time.tokens_per_step));
     const auto times = [&](const Interval<Seconds>& step) {
       return Interval<Seconds>{steps * step.value, steps * step.low, steps * step.high};
@@ -362,18 +415,28 @@ class Planner {
     if (option.offer->contract == Contract::spot) {
       interrupt(option);
     } else if (failures_ > 0) {
-      option.goodput = plan_goodput({option.devices,
-                                     failures_,
-                                     option.work.value,
-                                     option.save,
-                                     kRestart + option.save,
-                                     option.time.step.value,
-                                     {}},
-                                    nullptr);
+      option.goodput = goodput_of(option);
       if (option.goodput->finishes) option.total.value = std::max(option.work.value, option.goodput->time);
     }
     option.total.low = std::min(option.total.value, shortest * option.total.value);
     option.total.high = longest * option.total.value;
+  }
+
+  // The quantiles of a job with failures take longer than all else of a plan: equal jobs on equal hardware share them.
+  const Goodput& goodput_of(const TrainingOption& option) {
+    const auto [entry, fresh] =
+        goodputs_.try_emplace({option.devices, option.work.value.base(), option.save.base()}, Goodput{});
+    if (fresh) {
+      entry->second = plan_goodput({option.devices,
+                                    failures_,
+                                    option.work.value,
+                                    option.save,
+                                    kRestart + option.save,
+                                    option.time.step.value,
+                                    {}},
+                                   nullptr);
+    }
+    return entry->second;
   }
 
   void interrupt(TrainingOption& option) const {
@@ -431,7 +494,6 @@ class Planner {
   [[nodiscard]] bool missed() const { return missed_; }
 
  private:
-  using Key = std::tuple<const Accelerator*, std::string, bool, std::int64_t, double, std::int64_t>;
   // Until a replaced host has started, beside reading the checkpoint: an assumption, for no source at hand says it.
   static constexpr Seconds kRestart = minutes(10);
   const Catalog& catalog_;
@@ -442,12 +504,16 @@ class Planner {
   BytesPerSecond save_rate_;
   double failures_ = 0;
   bool missed_ = false;
+  Bytes held_once_;
   std::map<Key, Laid> laid_;
+  std::map<Key, Rejection> told_;
+  std::map<std::tuple<std::int64_t, double, double>, Goodput> goodputs_;  // by devices, work and save
 };
 
-void warn(const TrainingLoad& load, TrainingEstimate& estimate) {
+void warn(const TrainingLoad& load, std::int64_t sequence, TrainingEstimate& estimate) {
   estimate.warnings.insert(estimate.warnings.end(), estimate.identity.warnings.begin(),
                            estimate.identity.warnings.end());
+  if (auto warning = beyond_tokens(load, estimate.global_batch, sequence)) estimate.warnings.push_back(*warning);
   if (estimate.options.empty()) return;
   const TrainingOption& best = estimate.options.front();
   if (best.interruptions_unknown) {
@@ -496,6 +562,7 @@ TrainingEstimate estimate_training(const Catalog& catalog, const TrainingEstimat
   TrainingEstimate estimate;
   TrainingEstimateRequest settled = request;
   estimate.framework = prepare_training(catalog, settled.training, estimate.model, estimate.identity);
+  check_training_job(settled.training, estimate.model, request.load.said);
   const double parameters_all = static_cast<double>(parameters(estimate.model.tensors));
   const TrainingSpec& job = settled.training.training;
   estimate.trained_parameters = job.trains_adapters() ? adapter_parameters(estimate.model, job) : parameters_all;
@@ -503,13 +570,14 @@ TrainingEstimate estimate_training(const Catalog& catalog, const TrainingEstimat
   if (estimate.tokens <= 0)
     estimate.tokens = job.method == TrainingMethod::pretrain ? kTokensPerParameter * parameters_all : kUsualFineTuning;
   estimate.global_batch = request.load.global_batch > 0 ? request.load.global_batch : usual_batch(settled);
+  check_batch(settled.training, request.load, estimate.global_batch);
   Planner planner(catalog, settled, estimate);
   planner.run();
   rank_by(
       estimate.options, request.offers.sort, [](const TrainingOption& o) { return o.cost.p50(); },
       [](const TrainingOption& o) { return o.total.value.base(); });
   estimate.limits_failed = estimate.options.empty() && planner.missed();
-  warn(request.load, estimate);
+  warn(request.load, job.sequence, estimate);
   return estimate;
 }
 

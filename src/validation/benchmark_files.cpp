@@ -57,7 +57,10 @@ void BenchmarkRows::add(int line, Fields fields) { rows_.emplace_back(line, std:
 
 void BenchmarkRows::add_serving(int line, const Fields& shared, std::string_view metric, std::string_view statistic,
                                 double value) {
-  if (!(value > 0)) return;
+  if (!(value > 0)) {
+    ++without_value_;
+    return;
+  }
   Fields fields = shared;
   fields["metric"] = metric;
   fields["statistic"] = statistic;
@@ -89,14 +92,15 @@ BenchmarkTable read_benchmark(std::string_view text, std::string_view origin, co
   const std::string_view head = text.substr(0, text.find('\n'));
   if (head.find("metric") != std::string_view::npos && head.find(',') != std::string_view::npos &&
       trim(head).front() != '{' && trim(head).front() != '[') {
-    return {"table", read_csv(text, origin)};
+    return {"table", read_csv(text, origin), 0};
   }
   for (const BenchmarkFormat& format : kFormats) {
     BenchmarkRows rows(origin, context);
     if (!format.read(text, rows)) continue;
+    const std::int64_t without_value = rows.without_value();
     CsvTable table = std::move(rows).table();
     if (table.records.empty()) break;
-    return {std::string(format.name), std::move(table)};
+    return {std::string(format.name), std::move(table), without_value};
   }
   throw InputError(
       Problem{"input.unknown_format",

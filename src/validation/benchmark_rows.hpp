@@ -26,7 +26,7 @@ class BenchmarkRows {
 
   using Fields = std::map<std::string, std::string, std::less<>>;
   void add(int line, Fields fields);
-  // One result of a serving run; nothing when the value is not above zero.
+  // One result of a serving run; counted and left out when the value is not above zero.
   void add_serving(int line, const Fields& shared, std::string_view metric, std::string_view statistic, double value);
   [[nodiscard]] const BenchmarkContext& context() const { return context_; }
   [[nodiscard]] std::string_view origin() const { return origin_; }
@@ -34,9 +34,11 @@ class BenchmarkRows {
     throw InputError(Problem{
         "input.bad_value", std::move(message), Place{std::string(origin_), line, 0}, std::move(expected), {}, {}});
   }
+  [[nodiscard]] std::int64_t without_value() const { return without_value_; }
   CsvTable table() &&;
 
  private:
+  std::int64_t without_value_ = 0;
   std::string_view origin_;
   const BenchmarkContext& context_;
   std::vector<std::pair<int, Fields>> rows_;

@@ -37,6 +37,10 @@ constexpr Constant kConstants[] = {{"compute_efficiency", &EngineConstants::comp
 struct Off {
   double median = 0;
   double logarithm = 0;
+  // By both: what is shown to grow has not got better.
+  [[nodiscard]] bool is_better_than(const Off& before) const {
+    return logarithm < before.logarithm && median <= before.median;
+  }
 };
 
 Off off_by(const std::vector<double>& ratios) {
@@ -50,9 +54,13 @@ Off off_by(const std::vector<double>& ratios) {
   return off;
 }
 
-Off off_by(const std::vector<RowWork>& works, const EngineConstants& constants) {
+// As predictions will be made: the requests in flight of an open loop follow from the constants that are judged, too.
+Off off_by(RowReader& reader, const std::vector<RowWork>& works, const EngineConstants& constants) {
   std::vector<double> ratios;
-  for (const RowWork& work : works) ratios.push_back(predicted_value(work, constants) / work.row->value);
+  for (const RowWork& work : works) {
+    const auto now = reader.work_of(*work.row, &constants);
+    ratios.push_back(predicted_value(std::get<RowWork>(now), constants) / work.row->value);
+  }
   return off_by(ratios);
 }
 
@@ -75,12 +83,12 @@ void fit_engines(const Catalog& catalog, std::span<const MeasuredRow> rows, User
     own.name = name;
     own.before = constants_of(*works.front().engine);
     own.rows = static_cast<std::int64_t>(works.size());
-    const Off before = off_by(works, own.before);
     own.after = fit_constants(reader, works, own.before);
-    const Off after = off_by(works, own.after);
+    const Off before = off_by(reader, works, own.before);
+    const Off after = off_by(reader, works, own.after);
     own.error_before = before.median;
     own.error_after = after.median;
-    if (after.logarithm >= before.logarithm) {
+    if (!after.is_better_than(before)) {
       left[std::string(kNoBetter)] += own.rows;
       continue;
     }
@@ -128,7 +136,7 @@ void fit_links(const Catalog& catalog, std::span<const CollectiveRow> rows, User
     const Off now = off_by(after, members);
     own.error_before = before.median;
     own.error_after = now.median;
-    if (now.logarithm >= before.logarithm) {
+    if (!now.is_better_than(before)) {
       left[std::string(kNoBetter)] += own.rows;
       continue;
     }

@@ -23,6 +23,11 @@ constexpr std::pair<std::string_view, std::string ValidatedRow::*> kTexts[] = {
     {"mode", &ValidatedRow::mode},     {"model", &ValidatedRow::model},
     {"metric", &ValidatedRow::metric}, {"accelerator", &ValidatedRow::accelerator}};
 
+// Cells that count something, in whatever table they stand: not every predictor reads each, and none may hold a slip.
+constexpr std::array<std::string_view, 12> kCounts = {
+    "count", "nodes", "devices_per_node", "context",     "tp", "pp", "dp", "cp",
+    "ep",    "batch", "micro_batch",      "global_batch"};
+
 // `gpu` is the flags' word for the accelerator.
 constexpr std::array<std::string_view, 8> kGroupKeys = {"metric", "mode",  "engine",      "source",
                                                         "task",   "model", "accelerator", "gpu"};
@@ -115,8 +120,10 @@ Validation validate_table(const Catalog& catalog, const CsvTable& table, std::st
     TableRow in(table, record, origin, problems);
     ValidatedRow row;
     for (const auto& [column, member] : kTexts) row.*member = in.text(column);
+    if (!row.metric.empty()) out.metrics.insert(row.metric);
     if (in.text("score") == "no" || !asked_for(row.metric, metrics)) continue;
     row.measured = in.required("value", parse_measured);
+    for (const std::string_view column : kCounts) (void)in.number(column, parse_count);
     row.how = "metric.not_modelled";
     const auto claims = [&](const RowPredictor& p) { return p.claims({row.metric, row.task, training}); };
     const auto found = std::find_if(predictors.begin(), predictors.end(), claims);

@@ -208,4 +208,13 @@ TEST_CASE("text: numbers do not follow the locale", "[base]") {
 }
 
 }  // namespace
+
+TEST_CASE("shortest: whole numbers have no exponent, others as few digits as there are", "[base]") {
+  CHECK(format_shortest(8e6) == "8000000");
+  CHECK(format_shortest(-1e14) == "-100000000000000");
+  CHECK(format_shortest(0) == "0");
+  CHECK(format_shortest(0.1) == "0.1");
+  CHECK(format_shortest(1e15) == "1e+15");
+}
+
 }  // namespace gpuplan

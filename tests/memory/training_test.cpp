@@ -468,4 +468,36 @@ TEST_CASE("training memory: an unknown memory fits nothing", "[training]") {
   CHECK(longest_sequence(in, 4096) == 0);
 }
 
+TEST_CASE("training memory: the quick verdict is that of all stages and phases", "[memory]") {
+  const std::vector<ServedModel> models = {served("llama-3.1-8b", "bf16"), served("qwen3-30b-a3b", "bf16")};
+  int of_each[3] = {0, 0, 0};
+  for (const ServedModel& model : models) {
+    for (const std::string_view on : {"pytorch", "megatron-core", "deepspeed"}) {
+      for (const std::int64_t pp : {1, 2, 3, 5, 16}) {
+        for (const std::int64_t micro_batch : {1, 4, 16}) {
+          for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+            for (const StateSharding sharding : {StateSharding::none, StateSharding::zero1, StateSharding::fsdp}) {
+              TrainingSpec job;
+              job.pp = pp;
+              job.dp = 8;
+              job.tp = pp == 16 ? 2 : 1;
+              job.vpp = pp == 2 ? 2 : 1;
+              job.micro_batch = micro_batch;
+              job.grad_accum = 32;
+              job.recompute = recompute;
+              job.sharding = sharding;
+              const TrainingMemoryInputs in = training(model, job, on);
+              const FitVerdict whole = training_memory(in, nullptr).verdict;
+              CAPTURE(on, pp, micro_batch);
+              CHECK(training_verdict(in) == whole);
+              ++of_each[static_cast<std::size_t>(whole)];
+            }
+          }
+        }
+      }
+    }
+  }
+  for (const int times : of_each) CHECK(times > 0);
+}
+
 }  // namespace gpuplan::testing

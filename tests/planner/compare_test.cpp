@@ -1,4 +1,5 @@
 #include <gpuplan/planner/compare.hpp>
+#include <gpuplan/planner/price_band.hpp>
 
 #include "catalogues.hpp"
 #include "catch.hpp"
@@ -135,6 +136,30 @@ TEST_CASE("compare: offers of different classes are told", "[planner]") {
     return note.find("different classes: slot; fabric") != std::string::npos;
   });
   CHECK(told);
+}
+
+TEST_CASE("price band: a price below a quarter of the median of its class is told, a low one is not", "[planner]") {
+  std::string offers;
+  for (const char* price : {"2", "2", "2", "2", "0.6", "0.4"})
+    offers += std::string("      - {id: one/") + std::to_string(offers.size()) +
+              ", gpu: board, count: 1, scope: gpu, price: " + price +
+              ", currency: USD, unit: hour, observed_on: 2026-11-01, source: a}\n";
+  const Catalog catalog = with_overlay(R"(
+replace: true
+rates: [{currency: USD, per_usd: 1}]
+links: [{name: wire, category: host, gb_per_s_per_direction: 10}]
+accelerators:
+  - {name: board, form_factor: sxm, vendor: NVIDIA, memory_gib: 80, memory_bandwidth_gb_per_s: 2000, bf16_tflops: 400, compute_capability: "9.0", host_link: wire}
+providers:
+  - name: one
+    offers:
+)" + offers);
+  const Provider& one = required(catalog.find_provider("one"), "one");
+  REQUIRE(one.offers.size() == 6);
+  CHECK_FALSE(far_below_class(catalog, one, one.offers[4]));  // 0.6 of a median of 2
+  const auto finding = far_below_class(catalog, one, one.offers[5]);
+  REQUIRE(finding);
+  CHECK(finding->find("0.400 USD a GPU and hour, the median of 6 on_demand offers of board is 2.00") == 0);
 }
 
 }  // namespace gpuplan::testing

@@ -1,3 +1,4 @@
+#include <gpuplan/planner/positions.hpp>
 #include <gpuplan/planner/training_estimate.hpp>
 
 #include "catalogues.hpp"
@@ -104,6 +105,20 @@ TEST_CASE("training estimate: by default pretraining takes 20 tokens a parameter
   const TrainingEstimate estimate = estimate_training(built_in(), request(TrainingMethod::pretrain, 0, 64));
   CHECK(estimate.tokens == Approx(20.0 * 8030261248));
   CHECK(estimate.global_batch == 1024);  // 4,194,304 tokens of sequences of 4,096
+}
+
+TEST_CASE("positions: learned ones cannot be passed, others are told", "[planner]") {
+  Architecture a;
+  a.max_position = 1024;
+  CHECK_FALSE(beyond_positions(a, 1024, "--seq"));
+  const auto told = beyond_positions(a, 1025, "--seq");
+  REQUIRE(told);
+  CHECK(told->id == "model.positions");
+  a.learned_positions = true;
+  CHECK_THROWS_AS(beyond_positions(a, 1025, "--seq"), InputError);
+  CHECK_FALSE(beyond_positions(a, 1024, "--seq"));
+  a.max_position = 0;  // not known
+  CHECK_FALSE(beyond_positions(a, 1 << 20, "--seq"));
 }
 
 }  // namespace gpuplan::testing

@@ -172,4 +172,15 @@ TEST_CASE("benchmark files: what is missing or unknown is said", "[validation]")
                    on("L40S")) == "input.unknown_format");
 }
 
+TEST_CASE("benchmark files: results that are no measurement are counted", "[validation]") {
+  BenchmarkContext context = on("L4");
+  context.model = "llama-3.1-8b";
+  const BenchmarkTable read = read_benchmark(
+      R"([{"n_prompt": 512, "n_gen": 0, "avg_ts": 900.5, "model_type": "llama 8B Q4_K - Medium", "model_filename": "a"},
+          {"n_prompt": 0, "n_gen": 128, "avg_ts": 0, "model_type": "llama 8B Q4_K - Medium", "model_filename": "a"}])",
+      "bench.json", context);
+  CHECK(read.table.records.size() == 1);
+  CHECK(read.without_value == 1);
+}
+
 }  // namespace gpuplan::testing

@@ -61,6 +61,9 @@ struct TrainingMemory {
 /// @param why  receives the terms of the fullest stage in its fullest phase
 TrainingMemory training_memory(const TrainingMemoryInputs& in, Explain* why);
 
+/// The verdict alone, from the stages that can be the fullest and no further than the first phase that does not fit: for searches.
+FitVerdict training_verdict(const TrainingMemoryInputs& in);
+
 /// The peak as a tool would report it.
 /// @param stage  of this pipeline stage alone; empty: of the fullest
 Bytes reported_peak(const TrainingMemory& memory, MemoryKind kind, std::optional<std::int64_t> stage = {});

@@ -28,18 +28,23 @@ struct LayoutSpace {
   std::vector<bool> sequence_parallel, activation_offload;
   std::size_t keep = 5;      ///< how many of the best are returned
   bool check_memory = true;  ///< else the fastest, whatever they hold
+  bool leaves_room =
+      false;  ///< those that fit only if no overhead is above its estimate go last; published runs are tuned to the brim
 };
 
 struct LayoutChoice {
   TrainingSpec job;
   double step_seconds = 0;
+  FitVerdict verdict = FitVerdict::fits;  ///< `tight` only where the space leaves room
 };
 
 struct LayoutSearch {
   std::vector<LayoutChoice>
       best;                    ///< that fit, fastest first; of two equal ones that with the fewer ranks of tp, then pp
   std::int64_t evaluated = 0;  ///< layouts whose time was computed
-  std::int64_t checked = 0;    ///< whose memory was
+  std::int64_t too_large =
+      0;  ///< layouts that were not timed: what they hold of weights and activations alone does not fit
+  std::int64_t checked = 0;  ///< whose memory was
 };
 
 /// @param in  model, framework, accelerator, fabric and what the space leaves alone of the job

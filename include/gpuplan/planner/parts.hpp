@@ -29,6 +29,7 @@ struct PartsPlan {
   const Runtime* runtime = nullptr;
   JobType type = JobType::generate;
   PartsJob job;
+  bool dtype_is_asked = false;
   std::vector<std::string> not_modelled;  ///< terms and parts that the figures leave out
   std::vector<PartsFit> hardware;         ///< those that hold it first, the least memory first
 };
@@ -49,6 +50,8 @@ PartsPlan fit_parts(const Catalog& catalog, const EstimateRequest& request, cons
 /// `plan` and `catalog` must outlive them.
 PartsMemoryInputs inputs_of(const Catalog& catalog, const PartsPlan& plan, const Accelerator& accelerator);
 
+/// A format that was asked for and that the devices do not compute in.
+std::optional<Rejection> check_format(const PartsPlan& plan, const Accelerator& accelerator);
 /// Whose devices the library does not run on.
 std::optional<Rejection> check_runtime(const Runtime& runtime, const Accelerator& accelerator);
 

@@ -17,7 +17,8 @@ struct TrainingRequest {
   bool sharding_is_default = true;  ///< then the ranks divide as the framework does
   bool lora_rank_is_default = true;
   bool lora_targets_are_default = true;
-  bool dtype_is_default = true;  ///< then frozen quantized weights are nf4
+  bool sequence_is_default = false;  ///< then no longer than the model's positions
+  bool dtype_is_default = true;      ///< then frozen quantized weights are nf4
   std::string framework = "pytorch";
   HubAccess hub;
   std::vector<const Accelerator*> accelerators;  ///< empty: all

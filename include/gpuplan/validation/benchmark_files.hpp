@@ -27,6 +27,7 @@ struct BenchmarkContext {
 struct BenchmarkTable {
   std::string format;  ///< `vllm`, `llama-bench`, `genai-perf`, `nccl-tests`, `table`
   CsvTable table;
+  std::int64_t without_value = 0;  ///< results that were left out: zero, negative or no number
 };
 
 /// Throws InputError when the text is none of these, a number is none, or the context lacks what the file does not say.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ std::span<const RowPredictor> row_predictors();
 struct Validation {
   std::int64_t rows = 0;             ///< in the table
   std::vector<ValidatedRow> scored;  ///< those that are not marked `score=no`
+  std::set<std::string> metrics;     ///< of all rows
 };
 /// @param metrics  only these; empty: all
 /// Throws InputError when a column is missing or a number is none.

@@ -4,6 +4,7 @@
 #include <gpuplan/catalog/offer_class.hpp>
 #include <gpuplan/catalog/software.hpp>
 #include <gpuplan/cost/job_cost.hpp>
+#include <gpuplan/planner/price_band.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -249,6 +250,8 @@ void add_notes(const Context& c) {
     note_once(contracts, std::string(to_string(one.offer->contract)));
     if (c.request.vat.adds && !c.request.vat.percent && !one.provider->vat_percent.known())
       c.document.notes.push_back(one.name + ": the rate of VAT is not known, its price is without");
+    if (const auto finding = far_below_class(c.catalog, *one.provider, *one.offer))
+      c.document.notes.push_back(one.name + ": the price is doubtful: " + *finding);
     if (!one.offer->rankable)
       c.document.notes.push_back(one.name + ": the offer does not compete: " + std::string(one.offer->why_not));
   }

@@ -187,8 +187,10 @@ ListDocument list_offers(const Catalog& catalog, const ListFilter& filter, std::
     return key(a) < key(b);
   });
   for (Row& row : rows) list.rows.push_back(std::move(row.cells));
-  list.note = vat.adds ? "prices with VAT, host parts included" : "prices without VAT, host parts included";
-  if (vat.percent) list.note = "prices with " + format_shortest(*vat.percent) + " % VAT, host parts included";
+  // The column says of the list price what these prices, which are made equal, no longer show.
+  const std::string of_lists = " (column vat: of the list price), host parts included";
+  list.note = (vat.adds ? "prices with VAT" : "prices without VAT") + of_lists;
+  if (vat.percent) list.note = "prices with " + format_shortest(*vat.percent) + " % VAT" + of_lists;
   list.note += filter.by_price_alone ? "; of all classes" : "; compared within a class";
   for (const auto& [rule, count] : left_out) list.note += "; " + std::to_string(count) + " left out: " + rule;
   return list;

@@ -1,5 +1,9 @@
 #include "parts.hpp"
 
+#include <gpuplan/planner/price_band.hpp>
+
+#include <algorithm>
+
 namespace gpuplan {
 
 void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
@@ -58,6 +62,19 @@ void stamp_prices(EstimateDocument& d) {
   }
 }
 
+// A first option that is first by a price far below its class.
+void add_outlier(const Catalog& catalog, EstimateDocument& d) {
+  if (d.options.empty()) return;
+  const OptionDocument& best = d.options.front();
+  const Provider* provider = catalog.find_provider(best.provider);
+  if (!provider) return;
+  const auto offer = std::find_if(provider->offers.begin(), provider->offers.end(),
+                                  [&](const Offer& o) { return o.id == best.offer; });
+  if (offer == provider->offers.end()) return;
+  if (auto finding = far_below_class(catalog, *provider, *offer))
+    d.warnings.push_back({"price.far_from_class", "the price of the first option is doubtful: " + *finding});
+}
+
 }  // namespace
 
 void describe_market(const Catalog& catalog, const EstimateRequest& request, std::set<std::string_view> currencies,
@@ -75,6 +92,7 @@ void describe_market(const Catalog& catalog, const EstimateRequest& request, std
     d.rejected.push_back({std::string(offer.offer->provider), std::string(offer.offer->id), offer.rejection.rule,
                           offer.rejection.needed, offer.rejection.available, offer.rejection.smallest_change});
   }
+  add_outlier(catalog, d);
   for (const Warning& warning : warnings) d.warnings.push_back({warning.id, warning.message});
 }
 

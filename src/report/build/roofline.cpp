@@ -22,7 +22,8 @@ std::string_view kind_name(OperatorKind kind) {
   return "memory";
 }
 
-RooflineDocument::Operator describe(const PlottedOperator& p, Seconds whole) {
+// What the roofline allows at the operator's intensity, over what it takes: of the peak, or of the memory's rate.
+RooflineDocument::Operator describe(const PlottedOperator& p, Seconds whole, double bandwidth) {
   RooflineDocument::Operator d;
   d.id = p.id;
   d.bound = to_string(p.bound);
@@ -36,11 +37,14 @@ RooflineDocument::Operator describe(const PlottedOperator& p, Seconds whole) {
   d.bytes = p.op.count * p.op.bytes.base();
   if (d.flop > 0 && d.bytes > 0) d.intensity = d.flop / d.bytes;
   if (d.flop > 0) d.flop_per_s = d.flop / d.seconds;
-  if (d.flop > 0 && p.ceiling > 0) d.of_ceiling = *d.flop_per_s / p.ceiling;
+  const double compute = p.ceiling > 0 ? d.flop / p.ceiling : 0;
+  const double memory = bandwidth > 0 ? d.bytes / bandwidth : 0;
+  const double least = std::max(compute, memory);
+  if (least > 0) d.of_ceiling = least / d.seconds;
   return d;
 }
 
-RooflineDocument::Phase describe(const PlottedPhase& phase) {
+RooflineDocument::Phase describe(const PlottedPhase& phase, double bandwidth) {
   RooflineDocument::Phase d;
   d.id = to_string(phase.phase);
   d.sequences = phase.sequences;
@@ -49,7 +53,7 @@ RooflineDocument::Phase describe(const PlottedPhase& phase) {
   d.tokens_per_s = phase.tokens / phase.time.base();
   std::map<std::string, double> bounds;
   for (const PlottedOperator& p : phase.operators) {
-    d.operators.push_back(describe(p, phase.time));
+    d.operators.push_back(describe(p, phase.time, bandwidth));
     d.flop += d.operators.back().flop;
     d.bytes += d.operators.back().bytes;
     bounds[d.operators.back().bound] += d.operators.back().seconds;
@@ -86,7 +90,7 @@ RooflineDocument report_roofline(const Catalog& catalog, const RooflinePlan& pla
   d.bandwidth_datasheet = ceilings.peak_bandwidth(gpu).or_else({}).base();
   std::vector<Arithmetic> used;
   for (const PlottedPhase& phase : plan.phases) {
-    d.phases.push_back(describe(phase));
+    d.phases.push_back(describe(phase, d.bandwidth_reached));
     for (const PlottedOperator& p : phase.operators) {
       if (p.bound == Bound::link || p.bound == Bound::host || p.op.flops <= Flop{}) continue;
       if (std::find(used.begin(), used.end(), p.op.arithmetic) == used.end()) used.push_back(p.op.arithmetic);

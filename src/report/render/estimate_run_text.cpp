@@ -99,10 +99,10 @@ std::string run_options_table(const EstimateDocument& d, const std::vector<const
                        {"job", true},
                        {d.currency, true},
                        {d.currency + "/h", true},
-                       {"/month", true, 2},
-                       {sounds  ? "/audio h"
-                        : reads ? "/1M tok"
-                                : "/1000",
+                       {d.currency + "/month", true, 2},
+                       {d.currency + (sounds  ? "/audio h"
+                                      : reads ? "/1M tok"
+                                              : "/1000"),
                         true},
                        {"memory", false, 7},
                        {"VAT", true, 2},
