@@ -62,9 +62,11 @@ void refuse_parts_flags(const Options& options, bool training = false) {
                            {}});
 }
 
-void refuse_residency_flags(const Options& options) {
-  if (options.said_of_residency.empty()) return;
-  const std::string flag = "--" + options.said_of_residency.front();
+// Of flags about serving a language model: host memory, neighbours, the load.
+void refuse_serving_flags(const Options& options) {
+  if (options.said_of_residency.empty() && options.said_of_load.empty()) return;
+  const auto& said = options.said_of_residency.empty() ? options.said_of_load : options.said_of_residency;
+  const std::string flag = "--" + said.front();
   throw InputError(Problem{"input.contradiction",
                            flag + " is about serving a language model",
                            Place{flag, 0, 0},
@@ -75,7 +77,7 @@ void refuse_residency_flags(const Options& options) {
 
 Outcome run_training_memory(const Options& options, const Environment& environment, TrainingMethod method) {
   refuse_parts_flags(options);
-  refuse_residency_flags(options);
+  refuse_serving_flags(options);
   Outcome outcome;
   const Catalog catalog = load_layers(options, environment, outcome.notices);
   const TrainingRequest request = resolve_training(catalog, options, environment, method, outcome.notices);
@@ -153,6 +155,7 @@ struct Estimated {
 Estimated estimate_training_job(const Options& options, const Environment& environment, const Catalog& catalog,
                                 TrainingMethod method, Outcome& outcome) {
   refuse_parts_flags(options, true);
+  refuse_serving_flags(options);
   const TrainingEstimateRequest request =
       resolve_training_estimate(catalog, options, environment, method, outcome.notices);
   const TrainingEstimate estimate = estimate_training(catalog, request);
@@ -168,6 +171,7 @@ Estimated estimate_job(const Options& options, const Environment& environment, c
   request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*request.model);
   refuse_training_flags(options, by_parts);
+  if (by_parts) refuse_serving_flags(options);
   if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
   refuse_parts_flags(options);
   return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
@@ -264,7 +268,7 @@ Outcome run_memory(const Options& options, const Environment& environment) {
       std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*model);
   refuse_training_flags(options, by_parts);
-  if (by_parts) refuse_residency_flags(options);
+  if (by_parts) refuse_serving_flags(options);
   if (by_parts) return run_parts_memory(options, catalog, request, *model, std::move(outcome));
   refuse_parts_flags(options);
   request.model = model;

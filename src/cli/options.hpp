@@ -29,14 +29,15 @@ struct Options {
   std::string offer;  ///< its id
   std::optional<std::int64_t> global_batch;
   std::optional<Seconds> deadline;
-  std::string by;      ///< a day, or a day and a time
-  std::string budget;  ///< an amount, with or without its currency
-  std::vector<std::string> said_of_training;  ///< names of the flags, --train aside
-  std::vector<std::string> said_of_parts;     ///< names of flags about networks that do not generate token by token
+  std::string by;                              ///< a day, or a day and a time
+  std::string budget;                          ///< an amount, with or without its currency
+  std::vector<std::string> said_of_training;   ///< names of the flags, --train aside
+  std::vector<std::string> said_of_parts;      ///< names of flags about networks that do not generate token by token
+  std::vector<std::string> said_of_load;       ///< names of flags about the load of a served language model
   std::vector<std::string> said_of_residency;  ///< names of flags about host memory and what is beside a language model
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
-  std::string node;  ///< a node design
+  std::string node;   ///< a node design
   std::string layer;  ///< file of facts that is written; empty: the user's own
   double oversubscription = 1;
   std::vector<std::string> providers;

@@ -4,11 +4,13 @@ set(GPUPLAN_PLANNER_SOURCES
   estimate.cpp
   hardware.cpp
   limits.cpp
+  load.cpp
   model_resolution.cpp
   offer_rules.cpp
   offers.cpp
   parts.cpp
   parts_estimate.cpp
+  replica_load.cpp
   roofline.cpp
   topology.cpp
   training.cpp

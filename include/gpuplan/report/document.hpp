@@ -128,6 +128,29 @@ struct CostDocument {
   std::vector<CostTerm> terms;  ///< of the month, of a job that ends of the job; they add up to it
 };
 
+/// How much of the load a replica carries, and how much it could. Means; a request in flight runs or waits for its turn.
+struct LoadDocument {
+  struct Replica {
+    double running = 0, in_flight = 0, requests_per_second = 0;
+    Known active_users, users;  ///< empty: the load is not of users
+    double wait_s = 0;
+  };
+  std::int64_t replicas_needed = 1, spare_replicas = 0;
+  Replica at;                      ///< of each replica that works
+  Replica limit;                   ///< the most that it carries within the targets
+  std::string bound;               ///< of the limit: memory, engine, ttft, tpot, e2e
+  double requests_per_second = 0;  ///< of all
+  Known users, active_users;
+  bool is_plain = true;  ///< requests in flight without targets or a spare replica: nothing more is to be said
+};
+/// The target that an option is nearest to missing.
+struct SloDocument {
+  std::string target;   ///< ttft, tpot, e2e
+  std::string verdict;  ///< holds; tight: not at the high end of the interval
+  double limit_s = 0, value_s = 0;
+  double margin = 0;  ///< share of the limit that is left
+};
+
 struct OptionDocument {
   std::int64_t rank = 0;
   std::string provider, provider_title, offer, contract;
@@ -138,7 +161,9 @@ struct OptionDocument {
   std::string region, country, provider_country;
   std::int64_t replicas = 1, gpus_per_replica = 1;
   double concurrency_per_replica = 0, concurrency_total = 0;
-  double utilization = 0;  ///< share of the concurrency that fits
+  double utilization = 0;            ///< share of the concurrency that fits
+  std::optional<LoadDocument> load;  ///< of serving
+  std::optional<SloDocument> slo;    ///< empty: no targets
   LayoutDocument layout;
   std::string quality_format;
   MemoryDocumentPart memory;
@@ -336,11 +361,11 @@ struct TopologyDocument {
   struct Level {
     std::string role;  ///< inside, between
     std::string link, title, shape, source;
-    double bytes_per_s = 0;           ///< of a device, each way
-    std::int64_t devices = 0;         ///< that it joins: of a host or domain; hosts
-    bool via_host_memory = false;     ///< no peer-to-peer
-    bool reduces = false;             ///< the switches add up
-    bool fitted = false;              ///< its constants are fitted to measurements of this kind of link
+    double bytes_per_s = 0;        ///< of a device, each way
+    std::int64_t devices = 0;      ///< that it joins: of a host or domain; hosts
+    bool via_host_memory = false;  ///< no peer-to-peer
+    bool reduces = false;          ///< the switches add up
+    bool fitted = false;           ///< its constants are fitted to measurements of this kind of link
     Known nics, nic_bytes_per_s, host_bytes_per_s;
   };
   struct Time {
@@ -367,7 +392,7 @@ struct TopologyDocument {
 /// Each operator of a step against what the device can do.
 struct RooflineDocument {
   struct Ceiling {
-    std::string id;  ///< bf16, fp8, …
+    std::string id;                     ///< bf16, fp8, …
     double datasheet = 0, reached = 0;  ///< FLOP/s
     double ridge = 0;                   ///< FLOP a byte from where on compute limits, of what is reached
   };
@@ -455,8 +480,8 @@ struct ErrorDocument {
   std::vector<Problem> problems;
 };
 
-using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              TopologyDocument, RooflineDocument, ListDocument, CompareDocument, RecordDocument,
-                              ErrorDocument>;
+using Document =
+    std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument, TopologyDocument,
+                 RooflineDocument, ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan
