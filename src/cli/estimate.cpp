@@ -163,6 +163,16 @@ Estimated estimate_training_job(const Options& options, const Environment& envir
           estimate.limits_failed ? kLimitMissed : kNoPlan};
 }
 
+// What given hardware carries, and the offers of it at that load; the answer holds where nobody offers so many.
+Estimated solve_job(const Options& options, const Catalog& catalog, const EstimateRequest& request) {
+  const LoadAnswer answer = answer_load(catalog, request, *options.solve);
+  const EstimateRequest priced = with_answer(request, answer);
+  Estimated estimated{report_estimate(catalog, priced, make_estimate(catalog, priced), options.explain),
+                      answer.accelerator ? kDone : kNoPlan};
+  estimated.document.solve = describe_answer(answer);
+  return estimated;
+}
+
 Estimated estimate_job(const Options& options, const Environment& environment, const Catalog& catalog,
                        Outcome& outcome) {
   if (const auto method = training_method(options))
@@ -174,6 +184,7 @@ Estimated estimate_job(const Options& options, const Environment& environment, c
   if (by_parts) refuse_serving_flags(options);
   if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
   refuse_parts_flags(options);
+  if (options.solve) return solve_job(options, catalog, request);
   return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
 }
 

@@ -275,21 +275,23 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_load(o, "users").users = v; });
      }},
-    {"active-share", 0, "SHARE", "of the users, who are at work in the busiest minutes", "1", true, kLoad,
+    {"use-case", 0, "NAME", "what they do: chat, rag, code, agent, summarize, batch; gives lengths, pauses and targets", "", true, kLoad,
+     [](Options& o, std::string_view t) { return take_text(t, of_load(o, "use-case").use_case); }},
+    {"active-share", 0, "SHARE", "of the users, who are at work in the busiest minutes", "the use case's, else 1", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "active-share").active_share); }},
-    {"think", 0, "TIME", "from the end of an answer to the same user's next request: 30s", "none", true, kLoad,
+    {"think", 0, "TIME", "from the end of an answer to the same user's next request: 30s", "the use case's, else none", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "think").think); }},
-    {"ttft", 0, "TIME", "target: the mean time to the first token, queue included: 2s", "none", true, kLoad,
+    {"ttft", 0, "TIME", "target: the mean time to the first token, queue included: 2s", "the use case's, else none", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "ttft").targets.ttft); }},
-    {"tpot", 0, "TIME", "target: the mean time of each further token: 50ms", "none", true, kLoad,
+    {"tpot", 0, "TIME", "target: the mean time of each further token: 50ms", "the use case's, else none", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "tpot").targets.tpot); }},
-    {"e2e", 0, "TIME", "target: the mean time of a whole request: 20s", "none", true, kLoad,
+    {"e2e", 0, "TIME", "target: the mean time of a whole request: 20s", "the use case's, else none", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "e2e").targets.e2e); }},
     {"n+1", 0, "", "one replica more: if one fails, the others carry the load within the targets", "", true, kLoad,
      [](Options& o, std::string_view t) {
        return take(parse_bool(t), [&](bool v) { of_load(o, "n+1").spare_replica = v; });
      }},
-    {"prefix-hit", 0, "SHARE", "of the prompt, that an earlier request left in the cache", "0", true, kLoad,
+    {"prefix-hit", 0, "SHARE", "of the prompt, that an earlier request left in the cache", "the use case's, else 0", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "prefix-hit").prefix_hit); }},
     {"draft-tokens", 0, "K", "tokens guessed a step and checked together, by --draft or at no cost", "0", true, kLoad,
      [](Options& o, std::string_view t) {
@@ -521,6 +523,11 @@ constexpr Flag kFlags[] = {
     {"fit", 0, "WHAT", "ask the other way round: max-context, max-concurrency, best-dtype, fewest-gpus", "", true, kAnswer,
      [](Options& o, std::string_view t) {
        return take(parse_fit_question(t), [&](FitQuestion v) { o.fit = v; });
+     }},
+    {"solve", 0, "WHAT", "what --gpu and --count carry: users, requests-per-second, context", "", true, kAnswer,
+     [](Options& o, std::string_view t) {
+       of_load(o, "solve");
+       return take(parse_load_question(t), [&](LoadQuestion v) { o.solve = v; });
      }},
     {"metric", 0, "NAME[,…]", "only rows of these metrics: kv_tokens, peak_bytes_per_device, ttft_s, …", "all", true,
      kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.metrics); }, true},

@@ -6,6 +6,7 @@
 #include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/limits.hpp>
+#include <gpuplan/planner/solve.hpp>
 
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ struct Options {
   std::vector<std::string> assertions;
   std::string log_file;
   std::optional<FitQuestion> fit;
+  std::optional<LoadQuestion> solve;
   std::vector<std::string> group_by;
   std::vector<std::string> metrics;
   std::string job_file;

@@ -92,13 +92,6 @@ struct Carrying {
   [[nodiscard]] std::int64_t devices() const { return fit.layout.devices(); }
 };
 
-// No offer, so no network: stages are taken to share a host.
-Fabric fabric_without_offer(const Catalog& catalog, const Accelerator& accelerator, const Layout& layout) {
-  Fabric fabric = fabric_of(catalog, accelerator, {}, {}, layout.tp);
-  fabric.between = fabric.inside;
-  return fabric;
-}
-
 // Fits layouts of one accelerator to the load.
 struct Carrier {
   const Catalog& catalog;
@@ -281,14 +274,6 @@ Parsed<SortBy> parse_sort(std::string_view text) {
 }
 
 namespace {
-
-ServingJob serving_job(const EstimateRequest& request, const Estimate& estimate) {
-  const ServingLoad& load = request.job.load;
-  ServingJob job{&estimate.model, estimate.engine, estimate.request};
-  job.prefix_hit = load.prefix_hit.value.value_or(0);
-  job.speculation = {load.draft_tokens, load.acceptance.value_or(0), 0};
-  return job;
-}
 
 // Times know of no host memory and no neighbours, and of a draft only with what speculation gains.
 bool is_timed(const JobSpec& job) {

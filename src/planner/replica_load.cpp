@@ -46,6 +46,14 @@ ReplicaKey key_of(const Accelerator& accelerator, const Fabric& fabric, const La
           layout.pp,    std::string(fabric.between.link), fabric.between.rate.base()};
 }
 
+ServingJob serving_job(const EstimateRequest& request, const Estimate& estimate) {
+  const ServingLoad& load = request.job.load;
+  ServingJob job{&estimate.model, estimate.engine, estimate.request};
+  job.prefix_hit = load.prefix_hit.value.value_or(0);
+  job.speculation = {load.draft_tokens, load.acceptance.value_or(0), 0};
+  return job;
+}
+
 LoadPlanner::LoadPlanner(const EstimateRequest& request, const ServingJob& job, const Ceilings& ceilings)
     : load_(request.job.load),
       concurrency_(request.job.concurrency),

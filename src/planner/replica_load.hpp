@@ -75,6 +75,9 @@ class LoadPlanner {
   std::map<std::tuple<ReplicaKey, std::int64_t, std::int64_t>, ReplicaLoad> loads_;
 };
 
+// What a replica does for the requests of a job.
+ServingJob serving_job(const EstimateRequest& request, const Estimate& estimate);
+
 // The terms of a load whose requests arrive by themselves.
 /// @param service  time of a running request at that load
 void explain_load(const ServingLoad& load, const Option& option, Seconds service, Explain& why);

@@ -12,7 +12,9 @@ set(GPUPLAN_PLANNER_SOURCES
   parts_estimate.cpp
   replica_load.cpp
   roofline.cpp
+  solve.cpp
   topology.cpp
+  use_case.cpp
   training.cpp
   training_estimate.cpp
 )

@@ -229,6 +229,17 @@ struct FilterDocument {
   std::string region, country;
 };
 
+/// The answer to a question asked the other way round (`--fit`, `--solve`).
+struct FitDocument {
+  std::string question;
+  std::string accelerator;  ///< empty: nothing fits
+  std::int64_t count = 0;
+  double value = 0;   ///< tokens, requests, devices, users, requests a second
+  std::string dtype;  ///< that it holds for
+  std::string bound;  ///< memory, model, engine, format, ttft, tpot, e2e
+  std::string needed, available;
+};
+
 struct EstimateDocument {
   std::string command = "estimate";
   CatalogStamp catalog;
@@ -241,6 +252,7 @@ struct EstimateDocument {
   FilterDocument filters;
   std::string as_of;
   std::string sort;
+  std::optional<FitDocument> solve;
   std::vector<HardwareDocument> hardware;
   std::vector<OptionDocument> options;
   std::vector<RejectedDocument> rejected;
@@ -250,17 +262,6 @@ struct EstimateDocument {
   std::vector<ExplainedTerm> explanation;  ///< of the first option; empty unless asked for
   std::int64_t shown_rows = 10;            ///< of a table; 0: all
   bool best_of_each_provider = true;       ///< a table shows one option a provider
-};
-
-/// The answer to a question asked the other way round (`--fit`).
-struct FitDocument {
-  std::string question;
-  std::string accelerator;  ///< empty: nothing fits
-  std::int64_t count = 0;
-  double value = 0;   ///< tokens, requests or devices
-  std::string dtype;  ///< that it holds for
-  std::string bound;  ///< memory, model, engine, format
-  std::string needed, available;
 };
 
 /// The footprint alone.

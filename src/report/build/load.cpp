@@ -1,5 +1,7 @@
 #include "load.hpp"
 
+#include <gpuplan/report/build.hpp>
+
 #include <gpuplan/base/text.hpp>
 
 namespace gpuplan {
@@ -40,6 +42,23 @@ void describe_load(const JobSpec& job, const Option& option, OptionDocument& d) 
   const NearestTarget& nearest = *carried.slo;
   d.slo = SloDocument{std::string(to_string(nearest.target)), nearest.holds_at_high_end ? "holds" : "tight",
                       nearest.limit.base(), nearest.value.base(), nearest.margin()};
+}
+
+FitDocument describe_answer(const LoadAnswer& answer) {
+  FitDocument d{std::string(to_string(answer.question)),
+                {},
+                answer.layout.devices(),
+                answer.value,
+                answer.dtype,
+                answer.bound,
+                {},
+                {}};
+  if (answer.accelerator) d.accelerator = answer.accelerator->name;
+  if (answer.rejection) {
+    d.needed = answer.rejection->needed;
+    d.available = answer.rejection->available;
+  }
+  return d;
 }
 
 void describe_load_asked(const ServingLoad& load, std::vector<JobValue>& values) {

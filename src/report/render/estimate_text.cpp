@@ -206,6 +206,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   std::string out;
   for (const auto& line : wrap(answer(d), style.width)) out += bold(line, style) + "\n";
   out += "\n";
+  if (d.solve) out += labelled("answer", solve_line(*d.solve), style);
   if (!d.options.empty()) out += labelled("plan", plan_line(d.options.front()), style);
   out += labelled("model", model_line(d.model), style);
   out += labelled("job", job_line(d.job), style);

@@ -21,6 +21,7 @@ std::string vat_words(const OptionDocument& option, const EstimateDocument& d);
 std::string vat_cell(const OptionDocument& option);
 
 // How much of the load the option carries, and the target that it is nearest to missing.
+std::string solve_line(const FitDocument& solve);
 std::string load_line(const OptionDocument& option);
 std::string slo_line(const SloDocument& slo);
 // `12 users`; where requests come by themselves `2.4 requests in flight`.

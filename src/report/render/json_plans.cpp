@@ -384,6 +384,7 @@ Json to_json(const EstimateDocument& d) {
               {"hardware", hardware_json(d.hardware, d.item)},
               {"changes", std::move(changes)},
               {"warnings", std::move(warnings)}};
+  if (d.solve) out["solve"] = fit_json(*d.solve);
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
   return out;
 }

@@ -26,6 +26,18 @@ std::string bound_words(const std::string& bound) {
 
 }  // namespace
 
+std::string solve_line(const FitDocument& solve) {
+  if (solve.accelerator.empty())
+    return solve.question + ": nothing of it is carried" +
+           (solve.needed.empty() ? std::string() : "; needed: " + solve.needed + ", available: " + solve.available);
+  std::string what = format_whole(solve.value) + " users";
+  if (solve.question == "requests-per-second") what = figure(solve.value) + " requests a second";
+  if (solve.question == "context") what = "requests of up to " + format_whole(solve.value) + " tokens";
+  const std::string bound = solve.bound == "model" ? "the model's positions" : bound_words(solve.bound);
+  return std::to_string(solve.count) + " x " + solve.accelerator + (solve.count == 1 ? " carries " : " carry ") + what +
+         " in " + solve.dtype + ", bound by " + bound;
+}
+
 std::string in_flight_words(const OptionDocument& o) {
   if (!o.load || o.load->is_plain) return plural(static_cast<std::int64_t>(o.at_concurrency), "user");
   return figure(o.at_concurrency) + (o.at_concurrency == 1 ? " request" : " requests") + " in flight";

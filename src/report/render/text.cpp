@@ -13,8 +13,13 @@ namespace {
 
 constexpr int kLabelWidth = 9;
 
-// A fraction with as many digits as people type.
-std::string format_number(double n) { return std::floor(n) == n ? format_whole(n) : format_significant(n, 4); }
+// A fraction as it was typed, one that was computed with four digits.
+std::string format_number(double n) {
+  if (std::floor(n) == n) return format_whole(n);
+  constexpr std::size_t kTyped = 6;  // characters; more nobody types
+  std::string shortest = format_shortest(n);
+  return shortest.size() <= kTyped ? shortest : format_significant(n, 4);
+}
 
 std::string value_text(const JobValue& value) {
   const std::string text = std::holds_alternative<std::string>(value.value)
