@@ -38,8 +38,9 @@ void refuse_parts_flags(const Options& options, bool training) {
 }
 
 void refuse_residency_flags(const Options& options) {
-  if (options.said_of_residency.empty()) return;
-  const std::string flag = "--" + options.said_of_residency.front();
+  const auto& said = options.said_of_residency.empty() ? options.said_of_load : options.said_of_residency;
+  if (said.empty()) return;
+  const std::string flag = "--" + said.front();
   contradict(flag + " is about serving a language model", flag,
              "a language model that generates as --model, and no --train");
 }

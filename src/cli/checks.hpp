@@ -9,6 +9,7 @@ namespace gpuplan::cli {
 void refuse_training_flags(const Options& options, bool by_parts = false);
 /// @param training  such a job may say how many tokens it trains on
 void refuse_parts_flags(const Options& options, bool training = false);
+/// Of flags about serving a language model: host memory, neighbours, the load.
 void refuse_residency_flags(const Options& options);
 /// What describes requests means nothing to a training job, and what no search over layouts reads is not ignored.
 void refuse_serving_flags(const Options& options, TrainingMethod method);

@@ -104,11 +104,22 @@ Estimated estimate_training_job(const Options& options, const Environment& envir
                                 TrainingMethod method, Outcome& outcome) {
   refuse_parts_flags(options, true);
   refuse_serving_flags(options, method);
+  refuse_residency_flags(options);
   const TrainingEstimateRequest request =
       resolve_training_estimate(catalog, options, environment, method, outcome.notices);
   const TrainingEstimate estimate = estimate_training(catalog, request);
   return {report_training_estimate(catalog, request, estimate, options.explain),
           estimate.limits_failed ? kLimitMissed : kNoPlan};
+}
+
+// What given hardware carries, and the offers of it at that load; the answer holds where nobody offers so many.
+Estimated solve_job(const Options& options, const Catalog& catalog, const EstimateRequest& request) {
+  const LoadAnswer answer = answer_load(catalog, request, *options.solve);
+  const EstimateRequest priced = with_answer(request, answer);
+  Estimated estimated{report_estimate(catalog, priced, make_estimate(catalog, priced), options.explain),
+                      answer.accelerator ? kDone : kNoPlan};
+  estimated.document.solve = describe_answer(answer);
+  return estimated;
 }
 
 Estimated estimate_job(const Options& options, const Environment& environment, const Catalog& catalog,
@@ -119,8 +130,10 @@ Estimated estimate_job(const Options& options, const Environment& environment, c
   request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*request.model);
   refuse_training_flags(options, by_parts);
+  if (by_parts) refuse_residency_flags(options);
   if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
   refuse_parts_flags(options);
+  if (options.solve) return solve_job(options, catalog, request);
   return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
 }
 

@@ -174,6 +174,7 @@ Outcome take_framework(Options& o, std::string_view text) {
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
 constexpr std::string_view kResidency = "what is in host memory, and what is beside the model";
+constexpr std::string_view kLoad = "the load of a serving job";
 constexpr std::string_view kTraining = "a training job";
 constexpr std::string_view kParts = "a network that does not generate token by token";
 constexpr std::string_view kChoice = "what may be used";
@@ -189,6 +190,20 @@ TrainingSpec& of_training(Options& o, std::string_view flag) {
 Residency& of_residency(Options& o, std::string_view flag) {
   o.said_of_residency.emplace_back(flag);
   return o.job.residency;
+}
+
+ServingLoad& of_load(Options& o, std::string_view flag) {
+  o.said_of_load.emplace_back(flag);
+  return o.job.load;
+}
+
+template <class T>
+Outcome take_choice(const Parsed<T>& parsed, Chosen<T>& into) {
+  return take(parsed, [&](const T& value) { into.choose(value); });
+}
+
+Outcome take_request_rate(Options& o, std::string_view text) {
+  return take(parse_positive(text), [&](double v) { of_load(o, "request-rate").request_rate = v; });
 }
 
 PartsJob& of_parts(Options& o, std::string_view flag) {
@@ -273,6 +288,38 @@ constexpr Flag kFlags[] = {
     {"adapter-rank", 0, "N", "the largest rank of theirs", "16", true, kResidency,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_residency(o, "adapter-rank").adapter_rank = v; });
+     }},
+    {"request-rate", 0, "N", "requests a second that arrive by themselves, of all replicas, in place of --concurrency", "", true, kLoad,
+     take_request_rate},
+    {"users", 0, "N", "people or programs who ask, read and ask again, in place of --concurrency", "", true, kLoad,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_load(o, "users").users = v; });
+     }},
+    {"use-case", 0, "NAME", "what they do: chat, rag, code, agent, summarize, batch; gives lengths, pauses and targets", "", true, kLoad,
+     [](Options& o, std::string_view t) { return take_text(t, of_load(o, "use-case").use_case); }},
+    {"active-share", 0, "SHARE", "of the users, who are at work in the busiest minutes", "the use case's, else 1", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "active-share").active_share); }},
+    {"think", 0, "TIME", "from the end of an answer to the same user's next request: 30s", "the use case's, else none", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "think").think); }},
+    {"ttft", 0, "TIME", "target: the mean time to the first token, queue included: 2s", "the use case's, else none", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "ttft").targets.ttft); }},
+    {"tpot", 0, "TIME", "target: the mean time of each further token: 50ms", "the use case's, else none", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "tpot").targets.tpot); }},
+    {"e2e", 0, "TIME", "target: the mean time of a whole request: 20s", "the use case's, else none", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "e2e").targets.e2e); }},
+    {"n+1", 0, "", "one replica more: if one fails, the others carry the load within the targets", "", true, kLoad,
+     [](Options& o, std::string_view t) {
+       return take(parse_bool(t), [&](bool v) { of_load(o, "n+1").spare_replica = v; });
+     }},
+    {"prefix-hit", 0, "SHARE", "of the prompt, that an earlier request left in the cache", "the use case's, else 0", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "prefix-hit").prefix_hit); }},
+    {"draft-tokens", 0, "K", "tokens guessed a step and checked together, by --draft or at no cost", "0", true, kLoad,
+     [](Options& o, std::string_view t) {
+       return take(parse_count(t), [&](std::int64_t v) { of_load(o, "draft-tokens").draft_tokens = static_cast<double>(v); });
+     }},
+    {"acceptance", 0, "SHARE", "of the guesses, that are right", "", true, kLoad,
+     [](Options& o, std::string_view t) {
+       return take(parse_number(t), [&](double v) { of_load(o, "acceptance").acceptance = v; });
      }},
     {"train", 0, "METHOD", "a training job: pretrain, full, lora, qlora, dora, qdora", "", true, kTraining,
      [](Options& o, std::string_view t) {
@@ -467,7 +514,12 @@ constexpr Flag kFlags[] = {
     {"vat", 0, "HOW", "compare prices without VAT, with the provider's, or with a rate: exclude, include, 22%", "exclude", true, kAnswer,
      [](Options& o, std::string_view t) { return take_vat(t, o.vat); }},
     {"rate", 0, "RATE", "an exchange rate of your own, RUB=84.34@2026-09-26: units for one dollar; may be repeated",
-     "the catalogue's", true, kAnswer, [](Options& o, std::string_view t) { return take_rate(t, o.rates); }, true},
+     "the catalogue's", true, kAnswer,
+     [](Options& o, std::string_view t) {
+       // A number alone is the other kind of rate.
+       return parse_positive(t).value ? take_request_rate(o, t) : take_rate(t, o.rates);
+     },
+     true},
     {"as-of", 0, "DATE", "the day from which ages are counted", "today", true, kAnswer,
      [](Options& o, std::string_view t) { return take(parse_date(t), [&](Date v) { o.as_of = v; }); }},
     {"sort", 0, "BY", "order of options: cost (of a month), time (of a request), pareto; of offers: price",
@@ -494,6 +546,11 @@ constexpr Flag kFlags[] = {
     {"fit", 0, "WHAT", "ask the other way round: max-context, max-concurrency, best-dtype, fewest-gpus", "", true, kAnswer,
      [](Options& o, std::string_view t) {
        return take(parse_fit_question(t), [&](FitQuestion v) { o.fit = v; });
+     }},
+    {"solve", 0, "WHAT", "what --gpu and --count carry: users, requests-per-second, context", "", true, kAnswer,
+     [](Options& o, std::string_view t) {
+       of_load(o, "solve");
+       return take(parse_load_question(t), [&](LoadQuestion v) { o.solve = v; });
      }},
     {"metric", 0, "NAME[,…]", "only rows of these metrics: kv_tokens, peak_bytes_per_device, ttft_s, …", "all", true,
      kAnswer, [](Options& o, std::string_view t) { return take_list(t, o.metrics); }, true},

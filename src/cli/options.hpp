@@ -7,6 +7,7 @@
 #include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/limits.hpp>
+#include <gpuplan/planner/solve.hpp>
 
 #include <map>
 #include <optional>
@@ -35,6 +36,7 @@ struct Options {
   std::string budget;                          ///< an amount, with or without its currency
   std::vector<std::string> said_of_training;   ///< names of the flags, --train aside
   std::vector<std::string> said_of_parts;      ///< names of flags about networks that do not generate token by token
+  std::vector<std::string> said_of_load;       ///< names of flags about the load of a served language model
   std::vector<std::string> said_of_residency;  ///< names of flags about host memory and what is beside a language model
   std::vector<std::string> gpus;
   std::optional<std::int64_t> count;
@@ -60,6 +62,7 @@ struct Options {
   std::vector<std::string> assertions;
   std::string log_file;
   std::optional<FitQuestion> fit;
+  std::optional<LoadQuestion> solve;
   std::vector<std::string> group_by;
   std::vector<std::string> metrics;
   std::string job_file;

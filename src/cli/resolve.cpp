@@ -4,6 +4,7 @@
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/catalog/software.hpp>
+#include <gpuplan/planner/use_case.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -168,6 +169,8 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   EstimateRequest request;
   request.job = options.job;
   request.hub = hub_access(environment);
+  if (options.solve == LoadQuestion::users && !request.job.load.users) request.job.load.users = 1;  // how many is asked
+  if (!request.job.load.use_case.empty()) apply_use_case(load_use_cases(), request.job);
   if (JobSpec& job = request.job; job.context.is_default) {
     job.context.value = std::max(job.context.value, job.input.value + job.output.value);
   }

@@ -54,6 +54,8 @@ std::vector<Problem> check_job(const JobSpec& job) {
                         {},
                         {}});
   }
+  for (Problem& problem : check_load(job.load, !job.concurrency.is_default, false))
+    problems.push_back(std::move(problem));
   return problems;
 }
 

@@ -1,5 +1,6 @@
 set(GPUPLAN_JOB_SOURCES
   job.cpp
+  load.cpp
   parts.cpp
   training.cpp
 )

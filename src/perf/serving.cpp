@@ -214,6 +214,10 @@ void explain_work(const ServingJob& job, const ServingCandidate& candidate, cons
   (void)step_collectives(job, candidate, Phase::prefill, std::max(work.input / work.chunks, 1.0), &why);
   if (work.batched > 1) explain_step(job, gpu, ceilings, work.prompts, constants, "prefill_batch", phases.prompts, why);
   explain_step(job, gpu, ceilings, work.decode, constants, "decode", phases.decode, why);
+  if (job.speculation.tokens > 0) {
+    why.term("time.draft", work.draft, "guesses * share",
+             {{"guesses", job.speculation.tokens}, {"share", work.draft / job.speculation.tokens}});
+  }
   (void)step_collectives(job, candidate, Phase::decode, std::max(1.0, work.running / work.stages), &why);
 }
 

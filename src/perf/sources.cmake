@@ -5,6 +5,7 @@ set(GPUPLAN_PERF_SOURCES
   parts.cpp
   parts_training.cpp
   parts_work.cpp
+  queueing.cpp
   serving.cpp
   workload.cpp
   training.cpp

@@ -188,6 +188,18 @@ Seconds reduce_time(const FabricLevel& level, std::int64_t devices, Bytes size, 
   return std::min(ring, one_shot);
 }
 
+// A draft model decodes a token of each sequence for a guess, on the same devices.
+double draft_share(const ServingJob& job, const ServingCandidate& candidate, const ServingWork& work,
+                   const Ceilings& ceilings) {
+  const Speculation& guesses = job.speculation;
+  if (guesses.draft_share > 0 || guesses.tokens <= 0 || !job.model->draft) return guesses.draft_share;
+  const ServingJob drafting{job.model->draft.get(), job.engine, job.request, 0, {}};
+  const double sequences = std::max(1.0, work.running / work.stages);
+  const EngineConstants constants = constants_of(*job.engine);
+  return step_seconds(step_work(drafting, candidate, decode_shape(drafting, sequences), ceilings), constants) /
+         step_seconds(work.decode, constants);
+}
+
 }  // namespace
 
 EngineConstants ideal_constants(const EngineConstants& constants) {
@@ -264,7 +276,7 @@ ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidat
   work.in_flight = std::max(candidate.concurrency, 1.0);
   work.running = running_of(candidate);
   work.stages = candidate.stages_in_turn ? 1 : as_double(candidate.layout.pp);
-  work.closed_loop = true;
+  work.closed_loop = !candidate.arrivals;
   // Engines that set no bound take all prompts at once.
   const double room = job.engine->max_batched_tokens.known()
                           ? std::floor(as_double(*job.engine->max_batched_tokens) / fresh_tokens(job))
@@ -273,12 +285,12 @@ ServingWork serving_work(const ServingJob& job, const ServingCandidate& candidat
   work.chunks = chunks_of(job);
   work.chunk_stages = as_double(candidate.layout.pp);
   work.yield = job.speculation.tokens_per_step();
-  work.draft = std::max(job.speculation.tokens * job.speculation.draft_share, 0.0);
   work.prompt = step_work(job, candidate, prefill_shape(job, 1, work.chunks), ceilings);
   if (work.batched > 1) work.prompts = step_work(job, candidate, prefill_shape(job, work.batched, 1), ceilings);
   // The stages of a pipeline work on as many micro-batches at once.
   work.decode = step_work(job, candidate, decode_shape(job, std::max(1.0, work.running / work.stages)), ceilings);
   work.decode.streamed = true;
+  work.draft = std::max(job.speculation.tokens * draft_share(job, candidate, work, ceilings), 0.0);
   return work;
 }
 

@@ -3,6 +3,7 @@
 
 #include "hardware.hpp"
 #include "offers.hpp"
+#include "replica_load.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/deploy/engine_release.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace gpuplan {
@@ -87,27 +89,47 @@ bool selected(const EstimateRequest& request, const Accelerator& accelerator) {
 struct Carrying {
   LayoutFit fit;
   std::int64_t demand = 1;  // a replica
+  double most_running = 1;  // within the targets
   [[nodiscard]] std::int64_t devices() const { return fit.layout.devices(); }
 };
 
-Carrying carry(LayoutFit fit, std::int64_t concurrency, std::optional<std::int64_t> count) {
-  fit.layout.dp = (concurrency + fit.max_concurrency - 1) / fit.max_concurrency;
-  if (count)
-    fit.layout.dp = std::max(fit.layout.dp, *count / fit.layout.devices_per_replica());  // all that are there serve
-  return {fit, (concurrency + fit.layout.dp - 1) / fit.layout.dp};
-}
+// Fits layouts of one accelerator to the load.
+struct Carrier {
+  const Catalog& catalog;
+  const Accelerator& accelerator;
+  LoadPlanner& loads;
+
+  [[nodiscard]] Replica replica(const LayoutFit& fit) const {
+    Fabric fabric;
+    if (!loads.is_plain()) fabric = fabric_without_offer(catalog, accelerator, fit.layout);
+    return {&accelerator, fabric, fit.layout, fit.max_concurrency};
+  }
+  // Empty: a target is missed even by one request.
+  [[nodiscard]] std::optional<Carrying> carry(LayoutFit fit, std::optional<std::int64_t> count) const {
+    const Replica one = replica(fit);
+    const ReplicaLimit limit = loads.limit(one);
+    if (limit.rejection) return std::nullopt;
+    fit.layout.dp = loads.replicas(limit);
+    if (count)
+      fit.layout.dp = std::max(fit.layout.dp, *count / fit.layout.devices_per_replica());  // all that are there serve
+    const ReplicaLoad load = loads.load_of(one, fit.layout.dp - loads.spare());
+    return Carrying{fit, std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(load.running))),
+                    limit.load.running};
+  }
+};
 
 // The fewest devices that carry the demand, in one host a replica if that is possible; with a given number the layout that
 // uses most of it, and of those the widest.
-std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator& accelerator,
-                                        const EstimateRequest& request) {
+std::optional<Carrying> smallest_layout(HardwareTable& table, const Carrier& carrier, const EstimateRequest& request) {
+  const Accelerator& accelerator = carrier.accelerator;
   const std::int64_t host = table.devices_per_host(accelerator);
   const std::int64_t inside = request.count ? std::min(*request.count, host) : host;
   for (const auto& fits : {table.layouts_inside(accelerator, inside), table.layouts_across(accelerator, host)}) {
     std::optional<Carrying> best;
     for (const LayoutFit& fit : fits) {
-      const Carrying candidate = carry(fit, request.job.concurrency.value, request.count);
-      if (request.count && candidate.devices() > *request.count) continue;
+      const auto carrying = carrier.carry(fit, request.count);
+      if (!carrying || (request.count && carrying->devices() > *request.count)) continue;
+      const Carrying& candidate = *carrying;
       const bool better =
           !best || (request.count ? candidate.devices() >= best->devices() : candidate.devices() < best->devices());
       if (better) best = candidate;
@@ -117,23 +139,30 @@ std::optional<Carrying> smallest_layout(HardwareTable& table, const Accelerator&
   return std::nullopt;
 }
 
-Rejection too_small(HardwareTable& table, const Accelerator& accelerator, const EstimateRequest& request) {
+Rejection too_small(HardwareTable& table, const Carrier& carrier, const EstimateRequest& request) {
+  const Accelerator& accelerator = carrier.accelerator;
   const std::int64_t host = request.count.value_or(table.devices_per_host(accelerator));
   Layout layout{std::max<std::int64_t>(1, host), 1, 1};
   const InferenceMemory memory = inference_memory(table.memory_inputs(accelerator, layout), 1, nullptr);
+  std::optional<Rejection> slow;
   for (const LayoutFit& fit : table.layouts_inside(accelerator, host)) {
-    const Carrying needed = carry(fit, request.job.concurrency.value, std::nullopt);
+    const auto needed = carrier.carry(fit, std::nullopt);
+    if (!needed) {
+      slow = carrier.loads.limit(carrier.replica(fit)).rejection;
+      continue;
+    }
     return {"count",
-            format_whole(static_cast<double>(needed.devices())) + " devices for " +
-                format_whole(static_cast<double>(request.job.concurrency.value)) + " requests at once",
-            std::to_string(host), "a larger --count, or a smaller --concurrency"};
+            format_whole(static_cast<double>(needed->devices())) + " devices for " + carrier.loads.demand_words(),
+            std::to_string(host), "a larger --count, or a smaller " + std::string(carrier.loads.demand_flag())};
   }
+  if (slow) return *slow;
   return {"memory", format_binary_bytes(memory.terms.total()) + " a device over " + std::to_string(host),
           format_binary_bytes(memory.capacity),
           request.count ? "a larger --count, or a smaller --dtype" : "a smaller --dtype or --context"};
 }
 
-std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table) {
+std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table,
+                                      LoadPlanner& loads) {
   std::vector<HardwareFit> fits;
   for (const Accelerator& accelerator : catalog.accelerators()) {
     if (!selected(request, accelerator)) continue;
@@ -141,13 +170,15 @@ std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequ
     fit.accelerator = &accelerator;
     fit.rejection = table.rejection(accelerator);
     if (!fit.rejection) {
-      if (const auto smallest = smallest_layout(table, accelerator, request)) {
+      const Carrier carrier{catalog, accelerator, loads};
+      if (const auto smallest = smallest_layout(table, carrier, request)) {
         fit.layout = smallest->fit.layout;
         fit.max_concurrency = smallest->fit.max_concurrency;
         fit.demand = smallest->demand;
+        fit.most_running = smallest->most_running;
         fit.memory = inference_memory(table.memory_inputs(accelerator, fit.layout), fit.demand, nullptr);
       } else {
-        fit.rejection = too_small(table, accelerator, request);
+        fit.rejection = too_small(table, carrier, request);
       }
     }
     fits.push_back(std::move(fit));
@@ -164,10 +195,9 @@ void time_hardware(const Catalog& catalog, const ServingJob& job, const Ceilings
   std::vector<ServingCandidate> candidates;
   for (const HardwareFit& fit : fits) {
     if (fit.rejection) continue;
-    Fabric fabric = fabric_of(catalog, *fit.accelerator, {}, {}, fit.layout.tp);
-    fabric.between = fabric.inside;  // no offer, so no network: stages are taken to share a host
+    const Fabric fabric = fabric_without_offer(catalog, *fit.accelerator, fit.layout);
     candidates.push_back({fit.accelerator, fabric, fit.layout, 1});
-    candidates.push_back({fit.accelerator, fabric, fit.layout, static_cast<double>(fit.max_concurrency)});
+    candidates.push_back({fit.accelerator, fabric, fit.layout, fit.most_running});
   }
   const auto times = serving_times(job, candidates, ceilings);
   std::size_t next = 0;
@@ -246,6 +276,13 @@ Parsed<SortBy> parse_sort(std::string_view text) {
 
 namespace {
 
+// Times know of no host memory and no neighbours, and of a draft only with what speculation gains.
+bool is_timed(const JobSpec& job) {
+  Residency rest = job.residency;
+  if (job.load.draft_tokens > 0) rest.draft.clear();
+  return rest.is_plain();
+}
+
 Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
   Estimate estimate;
   estimate.model = request.model ? serve_model(request.job, *request.model, estimate.identity)
@@ -256,10 +293,10 @@ Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, 
   estimate.request = request_shape(request.job);
   check(catalog, request, *estimate.engine, estimate.model.architecture);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
-  estimate.hardware = fit_hardware(catalog, request, table);
-  // Times know of no host memory, no draft and no neighbours.
-  if (request.job.residency.is_plain())
-    time_hardware(catalog, {&estimate.model, estimate.engine, estimate.request}, ceilings, estimate.hardware);
+  const ServingJob job = serving_job(request, estimate);
+  LoadPlanner loads(request, job, ceilings);
+  estimate.hardware = fit_hardware(catalog, request, table, loads);
+  if (is_timed(request.job)) time_hardware(catalog, job, ceilings, estimate.hardware);
   return estimate;
 }
 
@@ -272,11 +309,16 @@ Estimate fit_job(const Catalog& catalog, const EstimateRequest& request) {
 }
 
 Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
+  // A footprint needs no more of a draft than its size, times need what its guesses are worth.
+  const JobSpec& asked = request.job;
+  auto problems = check_load(asked.load, !asked.concurrency.is_default, !asked.residency.draft.empty());
+  if (!problems.empty()) throw InputError(std::move(problems));
   const Ceilings ceilings(catalog);
   Estimate estimate = fit_job_within(catalog, request, ceilings);
-  const ServingJob job{&estimate.model, estimate.engine, estimate.request};
+  const ServingJob job = serving_job(request, estimate);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
-  estimate.options = plan_offers(catalog, request, job, ceilings, table, estimate.rejected);
+  LoadPlanner loads(request, job, ceilings);
+  estimate.options = plan_offers(catalog, request, {job, ceilings, table, loads}, estimate.rejected);
   rank_options(estimate.options, request.sort);
   if (!estimate.options.empty()) {
     const Option& best = estimate.options.front();
@@ -292,8 +334,10 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   const Ceilings ceilings(catalog);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, &why);
-  const ServingJob job{&estimate.model, estimate.engine, estimate.request};
-  (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, ceilings, &why);
+  ServingCandidate candidate{option.accelerator, option.fabric, option.layout, std::max(option.load, 1.0)};
+  candidate.arrivals = request.job.load.arrives();
+  const ServingTime time = serving_time(serving_job(request, estimate), candidate, ceilings, &why);
+  explain_load(request.job.load, option, time.e2e.value, why);
   (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
 }
 

@@ -6,6 +6,12 @@ namespace gpuplan {
 
 RequestShape request_shape(const JobSpec& job) { return {job.context.value, job.input.value, job.output.value}; }
 
+Fabric fabric_without_offer(const Catalog& catalog, const Accelerator& accelerator, const Layout& layout) {
+  Fabric fabric = fabric_of(catalog, accelerator, {}, {}, layout.tp);
+  fabric.between = fabric.inside;
+  return fabric;
+}
+
 HostSizes::HostSizes(const Catalog& catalog) {
   for (const NodeDesign& node : catalog.nodes()) {
     for (const Text name : node.accelerators) {

@@ -56,4 +56,7 @@ class HardwareTable {
 
 RequestShape request_shape(const JobSpec& job);
 
+// Without an offer nothing is known of a network: stages are taken to share a host.
+Fabric fabric_without_offer(const Catalog& catalog, const Accelerator& accelerator, const Layout& layout);
+
 }  // namespace gpuplan

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace gpuplan {
 namespace {
@@ -15,8 +16,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 class OfferPlanner {
  public:
-  OfferPlanner(const Catalog& catalog, const EstimateRequest& request, HardwareTable& table)
-      : catalog_(catalog), request_(request), table_(table) {}
+  OfferPlanner(const Catalog& catalog, const EstimateRequest& request, const Planning& planning)
+      : catalog_(catalog), request_(request), table_(planning.table), loads_(planning.loads) {}
 
   // Every layout of an offer that carries the demand with the fewest instances; or why there is none.
   std::vector<Option> layouts_of(const Provider& provider, const Offer& offer, const Accelerator& accelerator,
@@ -26,29 +27,47 @@ class OfferPlanner {
     auto fits = table_.layouts_inside(accelerator, supply.per_host);
     if (fits.empty()) fits = layouts_over_hosts(offer, accelerator, supply);
     std::int64_t fewest = 0;
+    std::optional<ReplicaLimit> slow;  // the one that is nearest to holding the targets
+    std::vector<Replica> replicas;
     for (const LayoutFit& fit : fits) {
+      const Replica& one = replicas.emplace_back(replica_of(fit, offer, accelerator, supply));
+      const ReplicaLimit limit = loads_.limit(one);
+      if (!limit.rejection) continue;
+      if (!slow || limit.miss < slow->miss) slow = limit;
+      replicas.pop_back();
+    }
+    if (replicas.empty() && slow) {
+      rejection = slow->rejection;
+      return options;
+    }
+    for (const Replica& replica : replicas) {
       Option option;
       option.provider = &provider;
       option.offer = &offer;
       option.accelerator = &accelerator;
-      option.max_concurrency = fit.max_concurrency;
-      if (!lay_out(fit, supply, option)) continue;
+      option.max_concurrency = replica.slots;
+      option.fabric = replica.fabric;
+      if (!lay_out(replica, supply, option)) continue;
       if (options.empty() || option.instances < fewest) {
         options.clear();
         fewest = option.instances;
       }
       if (option.instances > fewest) continue;
-      option.fabric =
-          fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
-      // Stages in one host pass their activations over what joins its devices.
-      if (fit.layout.devices_per_replica() <= supply.per_host) option.fabric.between = option.fabric.inside;
       options.push_back(std::move(option));
     }
-    if (options.empty()) rejection = why_none(fits, accelerator, supply);
+    if (options.empty()) rejection = why_none(replicas, accelerator, supply);
     return options;
   }
 
  private:
+  Replica replica_of(const LayoutFit& fit, const Offer& offer, const Accelerator& accelerator,
+                     const Supply& supply) const {
+    Fabric fabric = fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
+    // Stages in one host pass their activations over what joins its devices.
+    if (fit.layout.devices_per_replica() <= supply.per_host) fabric.between = fabric.inside;
+    return {&accelerator, fabric, fit.layout, fit.max_concurrency};
+  }
+
   std::vector<LayoutFit> layouts_over_hosts(const Offer& offer, const Accelerator& accelerator, const Supply& supply) {
     if (network_of(offer, accelerator) <= BytesPerSecond{}) return {};
     return table_.layouts_across(accelerator, supply.per_host);
@@ -68,9 +87,11 @@ class OfferPlanner {
   }
 
   // Fills in replicas, instances and devices; false when --count forbids it.
-  bool lay_out(const LayoutFit& fit, const Supply& supply, Option& option) const {
-    const std::int64_t replica = fit.layout.devices_per_replica();
-    std::int64_t replicas = divide_up(request_.job.concurrency.value, fit.max_concurrency);
+  bool lay_out(const Replica& one, const Supply& supply, Option& option) const {
+    const std::int64_t replica = one.layout.devices_per_replica();
+    const ReplicaLimit limit = loads_.limit(one);
+    std::int64_t replicas = loads_.replicas(limit);
+    option.carried.replicas_needed = replicas - loads_.spare();
     std::int64_t instances = 0;
     if (request_.count) {
       if (*request_.count % supply.per_instance != 0) return false;
@@ -85,40 +106,46 @@ class OfferPlanner {
         replica <= supply.per_instance ? instances * replicas_in_instance(supply, replica) : devices / replica;
     if (held < replicas) return false;
     replicas = held;  // idle devices of a rented instance serve too
-    option.layout = fit.layout;
+    option.layout = one.layout;
     option.layout.dp = replicas;
     option.instances = instances;
     option.devices = devices;
     option.hosts = divide_up(devices, supply.per_host);
     option.hosts_per_replica = divide_up(replica, supply.per_host);
     option.count_is_assumed = supply.per_host > supply.per_instance && devices > supply.per_instance;
-    option.demand = divide_up(request_.job.concurrency.value, replicas);
-    option.load = static_cast<double>(request_.job.concurrency.is_default ? fit.max_concurrency : option.demand);
+    carry(one, limit, option);
     return true;
   }
 
+  void carry(const Replica& one, const ReplicaLimit& limit, Option& option) const {
+    CarriedLoad& carried = option.carried;
+    carried.spare = loads_.spare();
+    carried.limit = limit.load;
+    carried.bound = limit.bound;
+    const ReplicaLoad asked = loads_.load_of(one, option.working());
+    option.demand = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(asked.running)));
+    carried.at = loads_.shows_limit() ? limit.load : asked;
+    option.load = carried.at.running;
+  }
+
   // Layouts exist, so the asked number of devices stands against them all.
-  Rejection why_not_that_count(const std::vector<LayoutFit>& fits, const Supply& supply) const {
+  Rejection why_not_that_count(const std::vector<Replica>& replicas, const Supply& supply) const {
     const std::int64_t count = request_.count.value_or(0);
     if (count % supply.per_instance != 0) {
       return {"count", "a multiple of " + format_whole(static_cast<double>(supply.per_instance)), std::to_string(count),
               "another --count"};
     }
     std::int64_t fewest = 0;
-    for (const LayoutFit& fit : fits) {
-      const std::int64_t devices =
-          divide_up(request_.job.concurrency.value, fit.max_concurrency) * fit.layout.devices_per_replica();
+    for (const Replica& one : replicas) {
+      const std::int64_t devices = loads_.replicas(loads_.limit(one)) * one.layout.devices_per_replica();
       fewest = fewest == 0 ? devices : std::min(fewest, devices);
     }
-    return {"count",
-            format_whole(static_cast<double>(fewest)) + " devices for " +
-                format_whole(static_cast<double>(request_.job.concurrency.value)) +
-                (request_.job.concurrency.value == 1 ? " request" : " requests at once"),
-            std::to_string(count), "a larger --count, or a smaller --concurrency"};
+    return {"count", format_whole(static_cast<double>(fewest)) + " devices for " + loads_.demand_words(),
+            std::to_string(count), "a larger --count, or a smaller " + std::string(loads_.demand_flag())};
   }
 
-  Rejection why_none(const std::vector<LayoutFit>& fits, const Accelerator& accelerator, const Supply& supply) {
-    if (!fits.empty()) return why_not_that_count(fits, supply);
+  Rejection why_none(const std::vector<Replica>& replicas, const Accelerator& accelerator, const Supply& supply) {
+    if (!replicas.empty()) return why_not_that_count(replicas, supply);
     std::int64_t tp = 1;
     while (tp * 2 <= supply.per_host) tp *= 2;
     const InferenceMemory memory = inference_memory(table_.memory_inputs(accelerator, {tp, 1, 1}), 1, nullptr);
@@ -129,34 +156,41 @@ class OfferPlanner {
   const Catalog& catalog_;
   const EstimateRequest& request_;
   HardwareTable& table_;
+  LoadPlanner& loads_;
 };
 
 // Equal hardware under equal load is timed once, whoever offers it.
 class Timer {
  public:
+  explicit Timer(bool arrivals) : arrivals_(arrivals) {}
   std::size_t add(const Option& option, double load) {
-    const Key key{option.accelerator,
-                  std::string(option.fabric.inside.link),
-                  option.fabric.inside.crosses_host,
-                  option.layout.tp,
-                  option.layout.pp,
-                  std::string(option.fabric.between.link),
-                  option.fabric.between.rate.base(),
-                  load};
-    const auto [entry, fresh] = index_.try_emplace(key, candidates_.size());
-    if (fresh) candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
+    load = std::max(load, 1.0);
+    const auto [entry, fresh] = index_.try_emplace(
+        std::pair(key_of(*option.accelerator, option.fabric, option.layout), load), candidates_.size());
+    if (fresh) {
+      candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
+      candidates_.back().arrivals = arrivals_;
+    }
     return entry->second;
   }
   void run(const ServingJob& job, const Ceilings& ceilings) { times_ = serving_times(job, candidates_, ceilings); }
   [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
 
  private:
-  using Key =
-      std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, std::string, double, double>;
-  std::map<Key, std::size_t> index_;
+  bool arrivals_ = false;
+  std::map<std::pair<ReplicaKey, double>, std::size_t> index_;
   std::vector<ServingCandidate> candidates_;
   std::vector<ServingTime> times_;
 };
+
+// What is known of a load once it is timed.
+void finish_load(const LoadPlanner& loads, Option& option) {
+  CarriedLoad& carried = option.carried;
+  if (!loads.arrives()) carried.at.requests_per_second = carried.at.in_flight / option.at.e2e.value.base();
+  loads.add_queue(carried.at, option.asked);
+  loads.add_queue(carried.at, option.at);
+  carried.slo = loads.nearest(option.at);
+}
 
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
   const auto hourly =
@@ -205,9 +239,10 @@ std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
   return full_hosts * (supply.per_host / replica) + supply.per_instance % supply.per_host / replica;
 }
 
-std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
-                                const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
-  OfferPlanner planner(catalog, request, table);
+std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
+                                std::vector<RejectedOffer>& rejected) {
+  const auto& [job, ceilings, table, loads] = planning;
+  OfferPlanner planner(catalog, request, planning);
   std::vector<std::vector<Option>> choices;
   for (const Provider& provider : catalog.providers()) {
     for (const Offer& offer : provider.offers) {
@@ -231,13 +266,13 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
     }
   }
 
-  Timer timer;
+  Timer timer(loads.arrives());
   std::vector<std::vector<std::array<std::size_t, 3>>> timed;  // alone, with the demand, at the load shown
   for (const auto& layouts : choices) {
     auto& pairs = timed.emplace_back();
     for (const Option& option : layouts) {
-      pairs.push_back({timer.add(option, 1), timer.add(option, static_cast<double>(option.demand)),
-                       timer.add(option, option.load)});
+      const double asked = loads.arrives() ? option.load : static_cast<double>(option.demand);
+      pairs.push_back({timer.add(option, 1), timer.add(option, asked), timer.add(option, option.load)});
     }
   }
   timer.run(job, ceilings);
@@ -248,9 +283,11 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       choices[i][j].alone = timer.time(timed[i][j][0]);
       choices[i][j].asked = timer.time(timed[i][j][1]);
       choices[i][j].at = timer.time(timed[i][j][2]);
+      finish_load(loads, choices[i][j]);
     }
     // All cost the same: the layout that gives the most tokens stands for the offer.
-    auto best = std::max_element(choices[i].begin(), choices[i].end(), [](const Option& a, const Option& b) {
+    auto best = std::max_element(choices[i].begin(), choices[i].end(), [&](const Option& a, const Option& b) {
+      if (loads.arrives()) return a.at.e2e.value > b.at.e2e.value;  // all give what is asked for
       return a.output_tokens_per_s() < b.output_tokens_per_s();
     });
     best->memory = inference_memory(table.memory_inputs(*best->accelerator, best->layout), best->demand, nullptr);

@@ -2,6 +2,7 @@
 // Joins evaluated hardware to offers, and ranks.
 
 #include "hardware.hpp"
+#include "replica_load.hpp"
 
 #include <algorithm>
 #include <map>
@@ -32,8 +33,15 @@ std::optional<Rejection> refused_by_rules(const Catalog& catalog, const Estimate
 // Replicas of so many devices that one instance holds; a replica that fits in a host does not straddle two.
 std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica);
 
-std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
-                                const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected);
+// What offers are planned with.
+struct Planning {
+  const ServingJob& job;
+  const Ceilings& ceilings;
+  HardwareTable& table;
+  LoadPlanner& loads;
+};
+std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
+                                std::vector<RejectedOffer>& rejected);
 
 // Orders options by cost or time, marks the Pareto front of both, and says what dominates the others.
 template <class Planned, class Cost, class Time>

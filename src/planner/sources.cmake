@@ -4,6 +4,7 @@ set(GPUPLAN_PLANNER_SOURCES
   estimate.cpp
   hardware.cpp
   limits.cpp
+  load.cpp
   model_resolution.cpp
   offer_rules.cpp
   offers.cpp
@@ -12,8 +13,11 @@ set(GPUPLAN_PLANNER_SOURCES
   quality.cpp
   positions.cpp
   price_band.cpp
+  replica_load.cpp
   roofline.cpp
+  solve.cpp
   topology.cpp
+  use_case.cpp
   training.cpp
   training_checks.cpp
   training_estimate.cpp

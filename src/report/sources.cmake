@@ -5,6 +5,7 @@ set(GPUPLAN_REPORT_SOURCES
   build/estimate.cpp
   build/evidence.cpp
   build/lists.cpp
+  build/load.cpp
   build/offers.cpp
   build/parts.cpp
   build/parts_estimate.cpp
@@ -25,6 +26,7 @@ set(GPUPLAN_REPORT_SOURCES
   render/json.cpp
   render/json_parts.cpp
   render/json_plans.cpp
+  render/load_text.cpp
   render/markdown.cpp
   render/plain.cpp
   render/table.cpp

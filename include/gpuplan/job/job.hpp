@@ -2,6 +2,7 @@
 /// What the user wants done, resolved: every value with where it came from.
 
 #include <gpuplan/base/parse.hpp>
+#include <gpuplan/job/load.hpp>
 #include <gpuplan/job/parts.hpp>
 #include <gpuplan/job/residency.hpp>
 
@@ -34,6 +35,7 @@ struct JobSpec {
   Setting<std::int64_t> concurrency{1, true};  ///< requests in flight that the deployment must carry
   Setting<std::string> engine{"vllm", true};
   Residency residency;
+  ServingLoad load;
   PartsJob parts;  ///< of a network that does not generate token by token
 };
 

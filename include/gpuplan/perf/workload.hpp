@@ -24,6 +24,7 @@ struct ServingCandidate {
   Layout layout;
   double concurrency = 1;       ///< requests in flight on the replica
   double most_running = 0;      ///< sequences that memory and engine let run at once; the others queue. 0: no limit
+  bool arrivals = false;        ///< requests arrive by themselves, not when another ends
   bool stages_in_turn = false;  ///< layers are split over devices that wait for each other: no micro-batches
   std::int64_t attention_replicas =
       1;  ///< of the group's ranks: attention by sequences instead of heads ("DP attention")
@@ -35,7 +36,7 @@ struct Speculation {
   double tokens = 0;      ///< guessed a step; 0: none
   double acceptance = 0;  ///< of a guess, 0 to 1
   double draft_share =
-      0;  ///< of the time of a plain decode step, for each guess: a draft model's; 0: guesses cost nothing
+      0;  ///< of the time of a decode step, for each guess; 0: as `ServedModel::draft` takes, nothing without one
   [[nodiscard]] double tokens_per_step() const;
 };
 

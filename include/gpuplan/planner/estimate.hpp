@@ -11,6 +11,7 @@
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/memory/inference.hpp>
 #include <gpuplan/perf/serving.hpp>
+#include <gpuplan/planner/load.hpp>
 #include <gpuplan/planner/model_resolution.hpp>
 
 #include <cstdint>
@@ -57,6 +58,7 @@ struct HardwareFit {
   const Accelerator* accelerator = nullptr;
   Layout layout;
   std::int64_t demand = 1;           ///< requests that a replica must carry
+  double most_running = 1;           ///< within the targets
   InferenceMemory memory;            ///< with the demand
   std::int64_t max_concurrency = 0;  ///< a replica
   std::optional<ServingTime> alone;
@@ -76,9 +78,10 @@ struct Option {
   std::int64_t hosts = 1;
   std::int64_t hosts_per_replica = 1;
   bool count_is_assumed = false;     ///< the price is of one device; that several share a host is assumed
-  std::int64_t max_concurrency = 0;  ///< a replica
+  std::int64_t max_concurrency = 0;  ///< a replica, as memory and engine allow
   std::int64_t demand = 1;           ///< requests that a replica must carry, as asked
-  double load = 1;                   ///< requests in flight on a replica in `at`
+  double load = 1;                   ///< running requests of a replica in `at`
+  CarriedLoad carried;               ///< how much that is, and what bounds it
   InferenceMemory memory;            ///< with the demand; what it leaves free is for more requests
   ServingTime alone;
   ServingTime asked;         ///< with the demand: what options are compared by
@@ -92,7 +95,9 @@ struct Option {
   bool on_pareto_front = false;
   std::int64_t dominated_by = 0;  ///< rank of an option that is no dearer and no slower; 0: none
 
-  [[nodiscard]] double output_tokens_per_s() const { return at.output.value.base() * static_cast<double>(layout.dp); }
+  /// Replicas that carry the load; spare ones take part, too, and count in no figure.
+  [[nodiscard]] std::int64_t working() const { return layout.dp - carried.spare; }
+  [[nodiscard]] double output_tokens_per_s() const { return at.output.value.base() * static_cast<double>(working()); }
 };
 
 struct RejectedOffer {

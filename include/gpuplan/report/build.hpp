@@ -7,6 +7,7 @@
 #include <gpuplan/planner/parts.hpp>
 #include <gpuplan/planner/parts_estimate.hpp>
 #include <gpuplan/planner/roofline.hpp>
+#include <gpuplan/planner/solve.hpp>
 #include <gpuplan/planner/topology.hpp>
 #include <gpuplan/planner/training.hpp>
 #include <gpuplan/planner/training_estimate.hpp>
@@ -20,6 +21,8 @@ namespace gpuplan {
 
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                                  bool explain);
+/// What given hardware carries.
+FitDocument describe_answer(const LoadAnswer& answer);
 /// Of a training job.
 EstimateDocument report_training_estimate(const Catalog& catalog, const TrainingEstimateRequest& request,
                                           const TrainingEstimate& estimate, bool explain);

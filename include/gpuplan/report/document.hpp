@@ -146,6 +146,29 @@ struct QualityDocument {
   std::string source;
 };
 
+/// How much of the load a replica carries, and how much it could. Means; a request in flight runs or waits for its turn.
+struct LoadDocument {
+  struct Replica {
+    double running = 0, in_flight = 0, requests_per_second = 0;
+    Known active_users, users;  ///< empty: the load is not of users
+    double wait_s = 0;
+  };
+  std::int64_t replicas_needed = 1, spare_replicas = 0;
+  Replica at;                      ///< of each replica that works
+  Replica limit;                   ///< the most that it carries within the targets
+  std::string bound;               ///< of the limit: memory, engine, ttft, tpot, e2e
+  double requests_per_second = 0;  ///< of all
+  Known users, active_users;
+  bool is_plain = true;  ///< requests in flight without targets or a spare replica: nothing more is to be said
+};
+/// The target that an option is nearest to missing.
+struct SloDocument {
+  std::string target;   ///< ttft, tpot, e2e
+  std::string verdict;  ///< holds; tight: not at the high end of the interval
+  double limit_s = 0, value_s = 0;
+  double margin = 0;  ///< share of the limit that is left
+};
+
 struct OptionDocument {
   std::int64_t rank = 0;
   std::string provider, provider_title, offer, contract;
@@ -156,8 +179,10 @@ struct OptionDocument {
   std::string region, country, provider_country;
   std::int64_t replicas = 1, gpus_per_replica = 1;
   double concurrency_per_replica = 0, concurrency_total = 0;
-  double utilization = 0;  ///< share of the concurrency that fits
+  double utilization = 0;            ///< share of the concurrency that fits
   EvidenceDocument evidence;
+  std::optional<LoadDocument> load;  ///< of serving
+  std::optional<SloDocument> slo;    ///< empty: no targets
   LayoutDocument layout;
   QualityDocument quality;
   MemoryDocumentPart memory;
@@ -223,6 +248,17 @@ struct FilterDocument {
   std::string region, country;
 };
 
+/// The answer to a question asked the other way round (`--fit`, `--solve`).
+struct FitDocument {
+  std::string question;
+  std::string accelerator;  ///< empty: nothing fits
+  std::int64_t count = 0;
+  double value = 0;   ///< tokens, requests, devices, users, requests a second
+  std::string dtype;  ///< that it holds for
+  std::string bound;  ///< memory, model, engine, format, ttft, tpot, e2e
+  std::string needed, available;
+};
+
 struct EstimateDocument {
   std::string command = "estimate";
   CatalogStamp catalog;
@@ -235,6 +271,7 @@ struct EstimateDocument {
   FilterDocument filters;
   std::string as_of;
   std::string sort;
+  std::optional<FitDocument> solve;
   std::vector<HardwareDocument> hardware;
   std::vector<OptionDocument> options;
   std::vector<RejectedDocument> rejected;
@@ -244,17 +281,6 @@ struct EstimateDocument {
   std::vector<ExplainedTerm> explanation;  ///< of the first option; empty unless asked for
   std::int64_t shown_rows = 10;            ///< of a table; 0: all
   bool best_of_each_provider = true;       ///< a table shows one option a provider
-};
-
-/// The answer to a question asked the other way round (`--fit`).
-struct FitDocument {
-  std::string question;
-  std::string accelerator;  ///< empty: nothing fits
-  std::int64_t count = 0;
-  double value = 0;   ///< tokens, requests or devices
-  std::string dtype;  ///< that it holds for
-  std::string bound;  ///< memory, model, engine, format
-  std::string needed, available;
 };
 
 /// The footprint alone.

@@ -1,9 +1,11 @@
+#include "load.hpp"
 #include "parts.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/planner/limits.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace gpuplan {
@@ -22,15 +24,12 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
                                  option.hosts_per_replica);
   d.replicas = option.layout.dp;
   d.gpus_per_replica = option.layout.devices_per_replica();
-  d.concurrency_per_replica = static_cast<double>(option.max_concurrency);
-  d.concurrency_total = static_cast<double>(option.max_concurrency * option.layout.dp);
   d.layout = describe_layout(option.layout, *estimate.engine);
   d.memory = describe_memory(option.memory, option.max_concurrency);
-  d.at_concurrency = option.load * static_cast<double>(option.layout.dp);
-  d.at_basis = request.job.concurrency.is_default ? "all_that_fit" : "asked";
-  d.utilization = d.at_concurrency / d.concurrency_total;
+  describe_load(request.job, option, d);
+  d.at_basis = !request.job.concurrency.is_default || request.job.load.arrives() ? "asked" : "all_that_fit";
   d.alone = describe_latency(option.alone);
-  d.time = describe_time(option.at, static_cast<double>(option.layout.dp));
+  d.time = describe_time(option.at, static_cast<double>(option.working()));
   d.cost.per_hour = option.per_hour;
   d.cost.per_month = option.per_month;
   d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
@@ -52,19 +51,30 @@ const Option* least(const std::vector<Option>& options, Holds holds, Measure mea
   return best;
 }
 
-std::vector<ChangeDocument> changes_of(const Estimate& estimate, std::string_view currency) {
+// What the first option's devices carry at most.
+std::string load_change(const ServingLoad& load, const Estimate& estimate, const Option& best) {
+  const double working = static_cast<double>(best.working());
+  const ReplicaLoad& limit = best.carried.limit;
+  const double requests = std::floor(limit.in_flight * working);
+  const std::string bound = ", bound by " + std::string(to_string(best.carried.bound));
+  if (load.arrives()) {
+    return "more than " + format_significant(limit.requests_per_second * working, 3) +
+           " requests a second need more devices" + bound;
+  }
+  return "more than " + format_whole(requests) + (requests == 1 ? " request of " : " requests at once of ") +
+         format_whole(static_cast<double>(estimate.request.context)) + " tokens need more devices" +
+         (load.targets.any() ? bound : "");
+}
+
+std::vector<ChangeDocument> changes_of(const ServingLoad& load, const Estimate& estimate, std::string_view currency) {
   std::vector<ChangeDocument> changes;
   if (estimate.options.empty()) return changes;
   const Option& best = estimate.options.front();
   const auto any = [](const Option&) { return true; };
   const auto month = [](const Option& o) { return o.per_month; };
-  const auto requests = [](std::int64_t n) {
-    return format_whole(static_cast<double>(n)) + (n == 1 ? " request" : " requests at once");
-  };
   const auto whole = [](std::int64_t n) { return format_whole(static_cast<double>(n)); };
   const auto money = [&](double amount) { return format_significant(amount, 3) + " " + std::string(currency); };
-  changes.push_back({"load", "more than " + requests(best.max_concurrency * best.layout.dp) + " of " +
-                                 whole(estimate.request.context) + " tokens need more devices"});
+  changes.push_back({"load", load_change(load, estimate, best)});
   if (estimate.longest_context) {
     changes.push_back(
         {"context", "one sequence may grow to " + whole(*estimate.longest_context) + " tokens on these devices"});
@@ -109,7 +119,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
       evidence_of(catalog, EvidenceJob::serve, estimate.identity, estimate.engine->name, estimate.model.scheme.name),
       estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
-  d.changes = changes_of(estimate, request.currency);
+  d.changes = changes_of(request.job.load, estimate, request.currency);
   if (explain && !estimate.options.empty()) {
     Explain why;
     explain_option(catalog, request, estimate, estimate.options.front(), why);

@@ -1,5 +1,7 @@
 #include "parts.hpp"
 
+#include "load.hpp"
+
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/model/kv_cache.hpp>
 #include <gpuplan/model/tensors.hpp>
@@ -66,6 +68,7 @@ std::vector<JobValue> describe_job(const JobSpec& job, const Estimate& estimate)
                                   number("output", job.output),
                                   number("concurrency", job.concurrency),
                                   {"engine", std::string(estimate.engine->name), job.engine.is_default}};
+  describe_load_asked(job.load, values);
   const Residency& where = job.residency;
   const auto said = [&](std::string name, bool is_said, auto value) {
     if (is_said) values.push_back({std::move(name), std::move(value), false});

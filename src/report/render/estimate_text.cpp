@@ -4,6 +4,7 @@
 #include <gpuplan/base/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -28,10 +29,9 @@ std::string answer(const EstimateDocument& d) {
          best.accelerator + " at " + best.provider_title + " (" + best.contract + ") for " +
          money_text(best.cost.per_hour, d.currency) + " an hour, " + money_text(best.cost.per_month, d.currency) +
          " a month: " + format_significant(best.alone.decode_tokens_per_s, 3) + " tokens/s for one user" +
-         (best.at_concurrency > 1
-              ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s in all with " +
-                    plural(static_cast<std::int64_t>(best.at_concurrency), "user")
-              : "");
+         (best.at_concurrency > 1 ? ", " + format_significant(best.time.output_tokens_per_s.value, 3) +
+                                        " tokens/s in all with " + in_flight_words(best)
+                                  : "");
 }
 
 std::string plan_line(const OptionDocument& best) {
@@ -39,16 +39,18 @@ std::string plan_line(const OptionDocument& best) {
   if (best.train) return train_plan_line(best);
   return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" +
          format_whole(best.layout.tp) + (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " +
-         best.layout.engine + "), up to " + plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user") +
+         best.layout.engine + "), up to " +
+         (best.load && !best.load->is_plain
+              ? format_significant(best.concurrency_per_replica, 3) + " requests in flight"
+              : plural(static_cast<std::int64_t>(best.concurrency_per_replica), "user")) +
          " a replica, " + format_whole(best.concurrency_total) + " in all";
 }
 
 std::string time_line(const OptionDocument& best, const EstimateDocument& d) {
   if (best.run) return run_time_line(best, d);
   if (best.train) return train_time_line(best);
-  return "with " + plural(static_cast<std::int64_t>(best.at_concurrency), "user") +
-         (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " + spread_text(best.time.ttft_s) +
-         ", TPOT " + spread_text(best.time.tpot_s) + ", output " +
+  return "with " + in_flight_words(best) + (best.at_basis == "asked" ? " as asked" : " (all that fit)") + ": TTFT " +
+         spread_text(best.time.ttft_s) + ", TPOT " + spread_text(best.time.tpot_s) + ", output " +
          format_significant(best.time.output_tokens_per_s.value, 3) + " tokens/s; alone: TTFT " +
          format_seconds(seconds(best.alone.ttft_s)) + ", TPOT " + format_seconds(seconds(best.alone.tpot_s)) +
          "; prefill " + format_significant(best.time.prefill_tokens_per_s.value, 3) + " tokens/s (80 % intervals)";
@@ -106,6 +108,11 @@ std::vector<const OptionDocument*> shown_options(const EstimateDocument& d) {
   return shown;
 }
 
+// Requests in flight are whole unless they come by themselves.
+std::string whole_or_significant(double n) {
+  return std::floor(n) == n || n >= 1000 ? format_whole(n) : format_significant(n, 3);
+}
+
 std::string options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
                           const TextStyle& style) {
   if (!shown.empty() && shown.front()->run) return run_options_table(d, shown, style);
@@ -113,9 +120,9 @@ std::string options_table(const EstimateDocument& d, const std::vector<const Opt
   std::vector<std::vector<std::string>> rows;
   for (const OptionDocument* o : shown) {
     rows.push_back({std::to_string(o->rank), o->provider_title, o->contract,
-                    std::to_string(o->count) + " x " + o->accelerator, o->interconnect, format_whole(o->at_concurrency),
-                    format_seconds(seconds(o->time.ttft_s.value)), format_seconds(seconds(o->time.tpot_s.value)),
-                    format_significant(o->alone.decode_tokens_per_s, 3),
+                    std::to_string(o->count) + " x " + o->accelerator, o->interconnect,
+                    whole_or_significant(o->at_concurrency), format_seconds(seconds(o->time.ttft_s.value)),
+                    format_seconds(seconds(o->time.tpot_s.value)), format_significant(o->alone.decode_tokens_per_s, 3),
                     format_significant(o->time.output_tokens_per_s.value, 3), format_significant(o->cost.per_hour, 3),
                     format_significant(o->cost.per_month, 3), format_significant(o->cost.per_1m_output_tokens, 3),
                     o->memory.verdict, d.vat == "included" ? vat_cell(*o) : std::string(), o->region,
@@ -216,12 +223,15 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
   std::string out;
   for (const auto& line : wrap(answer(d), style.width)) out += bold(line, style) + "\n";
   out += "\n";
+  if (d.solve) out += labelled("answer", solve_line(*d.solve), style);
   if (!d.options.empty()) out += labelled("plan", plan_line(d.options.front()), style);
   out += labelled("model", model_line(d.model), style);
   out += labelled("job", job_line(d.job), style);
   if (!d.options.empty()) {
     const OptionDocument& best = d.options.front();
     out += labelled("memory", memory_line(best.memory), style);
+    if (best.load && !best.load->is_plain) out += labelled("load", load_line(best), style);
+    if (best.slo) out += labelled("targets", slo_line(*best.slo), style);
     out += labelled("time", time_line(best, d), style);
     out += labelled("cost", cost_line(best, d), style);
     if (!best.quality.format.empty() && !best.train && !best.run &&

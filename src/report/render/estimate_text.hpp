@@ -20,6 +20,13 @@ std::string vat_words(const OptionDocument& option, const EstimateDocument& d);
 // What a table says of an option's VAT: the rate, or that nobody knows it.
 std::string vat_cell(const OptionDocument& option);
 
+// How much of the load the option carries, and the target that it is nearest to missing.
+std::string solve_line(const FitDocument& solve);
+std::string load_line(const OptionDocument& option);
+std::string slo_line(const SloDocument& slo);
+// `12 users`; where requests come by themselves `2.4 requests in flight`.
+std::string in_flight_words(const OptionDocument& option);
+
 // The same for options whose network is run by its parts.
 std::string run_answer(const EstimateDocument& d);
 std::string run_plan_line(const OptionDocument& best);

@@ -172,6 +172,36 @@ void put_training(Json& out, const OptionDocument& o) {
                        {"spot", text(t.spot_verdict)}};
 }
 
+Json replica_load_json(const LoadDocument::Replica& r) {
+  return {{"running", number(r.running)},
+          {"in_flight", number(r.in_flight)},
+          {"requests_per_second", r.requests_per_second > 0 ? number(r.requests_per_second) : Json(nullptr)},
+          {"active_users", known(r.active_users)},
+          {"users", known(r.users)},
+          {"wait_s", number(r.wait_s)}};
+}
+
+Json load_json(const LoadDocument& l) {
+  Json limit = replica_load_json(l.limit);
+  limit["bound"] = l.bound;
+  return {{"requests_per_second", number(l.requests_per_second)},
+          {"users", known(l.users)},
+          {"active_users", known(l.active_users)},
+          {"replicas_needed", l.replicas_needed},
+          {"spare_replicas", l.spare_replicas},
+          {"per_replica", replica_load_json(l.at)},
+          {"limit_per_replica", std::move(limit)}};
+}
+
+Json slo_json(const std::optional<SloDocument>& slo) {
+  if (!slo) return {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}};
+  return {{"verdict", slo->verdict},
+          {"target", slo->target},
+          {"limit", number(slo->limit_s)},
+          {"value", number(slo->value_s)},
+          {"margin", number(slo->margin)}};
+}
+
 Json option_json(const OptionDocument& o, const std::string& item) {
   Json out = {
       {"rank", o.rank},
@@ -204,11 +234,15 @@ Json option_json(const OptionDocument& o, const std::string& item) {
         {"measured_on", text(o.quality.model)},
         {"source", text(o.quality.source)}}},
       {"memory", memory_json(o.memory)},
-      {"at", {{"concurrency", number(o.at_concurrency)}, {"request_rate", nullptr}, {"basis", o.at_basis}}},
+      {"at",
+       {{"concurrency", number(o.at_concurrency)},
+        {"request_rate", o.load ? number(o.load->requests_per_second) : Json(nullptr)},
+        {"basis", o.at_basis}}},
+      {"load", o.load ? load_json(*o.load) : Json(nullptr)},
       {"alone", latency_json(o.alone)},
       {"time", time_json(o.time)},
       {"cost", cost_json(o.cost)},
-      {"slo", {{"verdict", nullptr}, {"limit", nullptr}, {"margin", nullptr}}},
+      {"slo", slo_json(o.slo)},
       {"price",
        {{"observed_on", text(o.price_observed_on)},
         {"age_days", known(o.price_age_days)},
@@ -360,6 +394,7 @@ Json to_json(const EstimateDocument& d) {
               {"hardware", hardware_json(d.hardware, d.item)},
               {"changes", std::move(changes)},
               {"warnings", std::move(warnings)}};
+  if (d.solve) out["solve"] = fit_json(*d.solve);
   if (!d.explanation.empty()) out["explanation"] = explanation_json(d.explanation);
   return out;
 }

@@ -13,10 +13,18 @@ namespace {
 
 constexpr int kLabelWidth = 9;
 
+// A fraction as it was typed, one that was computed with four digits.
+std::string format_number(double n) {
+  if (std::floor(n) == n) return format_whole(n);
+  constexpr std::size_t kTyped = 6;  // characters; more nobody types
+  std::string shortest = format_shortest(n);
+  return shortest.size() <= kTyped ? shortest : format_significant(n, 4);
+}
+
 std::string value_text(const JobValue& value) {
   const std::string text = std::holds_alternative<std::string>(value.value)
                                ? std::get<std::string>(value.value)
-                               : format_whole(std::get<double>(value.value));
+                               : format_number(std::get<double>(value.value));
   return value.name + " " + text + (value.is_default ? "*" : "");
 }
 
@@ -78,8 +86,7 @@ std::string list_text(const ListDocument& list, const TextStyle& style) {
   }
   std::string out = layout_table(columns, rows, style);
   if (!rows.empty()) out += "\n";
-  out += format_whole(static_cast<double>(rows.size())) + " " +
-         counted(rows.size(), list.what) + "\n";
+  out += format_whole(static_cast<double>(rows.size())) + " " + counted(rows.size(), list.what) + "\n";
   if (!list.note.empty()) {
     for (const auto& line : wrap(list.note, style.width)) out += line + "\n";
   }
