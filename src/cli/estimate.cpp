@@ -32,11 +32,16 @@ std::optional<TrainingMethod> training_method(const Options& options) {
   }
 }
 
-// Two flags mean something for networks that do not generate token by token, too.
-void refuse_training_flags(const Options& options, bool by_parts) {
+using FlagNames = std::vector<std::string_view>;
+
+// Flags of training that other jobs have a meaning for, too.
+const FlagNames kLimitFlags = {"deadline", "by", "budget"};
+const FlagNames kPartsTrainingFlags = {"flash-attention", "offload"};
+
+void refuse_training_flags(const Options& options, const FlagNames& but) {
   const auto& said = options.said_of_training;
   const auto refused = std::find_if(said.begin(), said.end(), [&](const std::string& flag) {
-    return !by_parts || (flag != "flash-attention" && flag != "offload");
+    return std::find(but.begin(), but.end(), flag) == but.end();
   });
   if (refused == said.end()) return;
   throw InputError(Problem{"input.contradiction",
@@ -47,11 +52,15 @@ void refuse_training_flags(const Options& options, bool by_parts) {
                            {}});
 }
 
-// A training job may say how many tokens it trains on.
-void refuse_parts_flags(const Options& options, bool training = false) {
+// A training job may say how many tokens it trains on, a batch job how much there is to do.
+const FlagNames kAmountFlags = {"tokens"};
+const FlagNames kBatchFlags = {"tokens", "items", "batch"};
+
+void refuse_parts_flags(const Options& options, const FlagNames& but = {}) {
   const auto& said = options.said_of_parts;
-  const auto refused =
-      std::find_if(said.begin(), said.end(), [&](const std::string& name) { return !training || name != "tokens"; });
+  const auto refused = std::find_if(said.begin(), said.end(), [&](const std::string& name) {
+    return std::find(but.begin(), but.end(), name) == but.end();
+  });
   if (refused == said.end()) return;
   const std::string flag = "--" + *refused;
   throw InputError(Problem{"input.contradiction",
@@ -119,17 +128,6 @@ Outcome run_parts_memory(const Options& options, const Catalog& catalog, const E
   return outcome;
 }
 
-// A network that people wait for runs one item at a time, a job that ends or texts the batch that is best for throughput.
-EstimateDocument estimate_by_parts(const Options& options, const Catalog& catalog, EstimateRequest request) {
-  refuse_training_offload(options);
-  const auto& said = options.said_of_parts;
-  PartsJob& job = request.job.parts;
-  const bool ends = job.items > 0 || job.tokens > 0;
-  const bool batch_is_said = std::find(said.begin(), said.end(), "batch") != said.end();
-  job.chooses_batch = !batch_is_said && (ends || !has_denoiser(request.model->files.config.network));
-  return report_estimate(catalog, request, estimate_parts(catalog, request, *request.model), options.explain);
-}
-
 }  // namespace
 
 namespace {
@@ -152,11 +150,75 @@ struct Estimated {
 
 Estimated estimate_training_job(const Options& options, const Environment& environment, const Catalog& catalog,
                                 TrainingMethod method, Outcome& outcome) {
-  refuse_parts_flags(options, true);
+  refuse_parts_flags(options, kAmountFlags);
   const TrainingEstimateRequest request =
       resolve_training_estimate(catalog, options, environment, method, outcome.notices);
   const TrainingEstimate estimate = estimate_training(catalog, request);
   return {report_training_estimate(catalog, request, estimate, options.explain),
+          estimate.limits_failed ? kLimitMissed : kNoPlan};
+}
+
+void require_amount(bool said) {
+  if (said) return;
+  throw InputError(Problem{"input.contradiction",
+                           "a batch job ends, and nothing says how much there is to do",
+                           Place{"--job", 0, 0},
+                           "--items or --tokens",
+                           {},
+                           {}});
+}
+
+// A network that people wait for runs one item at a time, a job that ends or texts the batch that is best for throughput.
+Estimated estimate_by_parts(const Options& options, const Catalog& catalog, EstimateRequest request) {
+  refuse_training_offload(options);
+  const auto& said = options.said_of_parts;
+  PartsJob& job = request.job.parts;
+  const bool ends = job.items > 0 || job.tokens > 0;
+  if (request.job.type.value == JobType::batch) {
+    require_amount(ends);
+    request.job.type.is_default = true;  // what the network does, until it is done
+  }
+  FlagNames known = kPartsTrainingFlags;
+  if (ends) known.insert(known.end(), kLimitFlags.begin(), kLimitFlags.end());
+  refuse_training_flags(options, known);
+  const bool batch_is_said = std::find(said.begin(), said.end(), "batch") != said.end();
+  job.chooses_batch = !batch_is_said && (ends || !has_denoiser(request.model->files.config.network));
+  const JobLimits limits = resolve_limits(catalog, options, request);
+  const PartsEstimate estimate = estimate_parts(catalog, request, *request.model, limits);
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain), kNoPlan};
+  if (!estimate.limits_failed) return estimated;
+  estimated.without_options = kLimitMissed;
+  return estimated;
+}
+
+// How many requests there are: said outright, or by the tokens that they generate.
+BatchLoad batch_load(const Options& options, const EstimateRequest& request) {
+  const PartsJob& amount = request.job.parts;
+  BatchLoad load;
+  load.requests = amount.tokens > 0 ? amount.tokens / static_cast<double>(request.job.output.value) : amount.items;
+  const auto& said = options.said_of_parts;
+  if (std::find(said.begin(), said.end(), "batch") != said.end()) load.batch = amount.batch;
+  require_amount(load.requests > 0);
+  std::vector<Problem> problems;
+  const auto contradiction = [&](std::string message, const char* flag, std::string expected) {
+    problems.push_back({"input.contradiction", std::move(message), Place{flag, 0, 0}, std::move(expected), {}, {}});
+  };
+  if (amount.tokens > 0 && amount.items > 0)
+    contradiction("--items and --tokens both say how much there is to do", "--tokens", "one of them");
+  if (!request.job.concurrency.is_default)
+    contradiction("nobody waits for a batch job", "--concurrency", "--batch: requests in flight on a replica");
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return load;
+}
+
+Estimated estimate_batch_job(const Options& options, const Catalog& catalog, const EstimateRequest& request) {
+  refuse_training_flags(options, kLimitFlags);
+  refuse_parts_flags(options, kBatchFlags);
+  refuse_residency_flags(options);
+  BatchLoad load = batch_load(options, request);
+  load.limits = resolve_limits(catalog, options, request);
+  const BatchEstimate estimate = estimate_batch(catalog, request, load);
+  return {report_estimate(catalog, request, estimate, options.explain),
           estimate.limits_failed ? kLimitMissed : kNoPlan};
 }
 
@@ -167,8 +229,9 @@ Estimated estimate_job(const Options& options, const Environment& environment, c
   EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
   request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*request.model);
-  refuse_training_flags(options, by_parts);
-  if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
+  if (!by_parts && request.job.type.value == JobType::batch) return estimate_batch_job(options, catalog, request);
+  if (by_parts) return estimate_by_parts(options, catalog, request);
+  refuse_training_flags(options, {});
   refuse_parts_flags(options);
   return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
 }
@@ -263,7 +326,7 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   const auto model =
       std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*model);
-  refuse_training_flags(options, by_parts);
+  refuse_training_flags(options, by_parts ? kPartsTrainingFlags : FlagNames{});
   if (by_parts) refuse_residency_flags(options);
   if (by_parts) return run_parts_memory(options, catalog, request, *model, std::move(outcome));
   refuse_parts_flags(options);

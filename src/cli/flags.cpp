@@ -195,7 +195,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve, batch, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -207,7 +207,7 @@ constexpr Flag kFlags[] = {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); });
      }},
     {"context", 0, "TOKENS", "positions that a request may come to hold (8k is 8,000)",
-     "4096, or input + output if that is more", true, kJob,
+     "4096, or input + output if that is more; of a batch job input + output", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { said(o.job.context, v); });
      }},
@@ -373,7 +373,7 @@ constexpr Flag kFlags[] = {
      }},
     {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, …; with a release, pytorch==2.6: what must run", "pytorch", true, kTraining,
      [](Options& o, std::string_view t) { return take_framework(o, t); }},
-    {"batch", 0, "N", "images, videos, texts or recordings at once", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
+    {"batch", 0, "N", "images, videos, texts or recordings at once; of a batch job, requests in flight on a replica", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "batch").batch = v; });
      }},
@@ -401,11 +401,11 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "audio").audio = static_cast<double>(v); });
      }},
-    {"items", 0, "N", "images, videos, documents, samples or hours of sound in all: a job that ends", "", true, kParts,
+    {"items", 0, "N", "images, videos, documents, samples, hours of sound, or requests of a batch job in all: a job that ends", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "items").items = static_cast<double>(v); });
      }},
-    {"tokens", 0, "N", "tokens of text in all, in place of --items; what a training job trains on", "", true, kParts,
+    {"tokens", 0, "N", "tokens of text in all, in place of --items; that a batch job generates, that a training job trains on", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "tokens").tokens = static_cast<double>(v); });
      }},

@@ -169,7 +169,9 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.job = options.job;
   request.hub = hub_access(environment);
   if (JobSpec& job = request.job; job.context.is_default) {
-    job.context.value = std::max(job.context.value, job.input.value + job.output.value);
+    const std::int64_t used = job.input.value + job.output.value;
+    // Requests of a batch are alike: none grows beyond what is known of them.
+    job.context.value = job.type.value == JobType::batch ? used : std::max(job.context.value, used);
   }
   request.accelerators = select_gpus(catalog, options, problems, notices);
   request.count = options.count;
@@ -246,20 +248,20 @@ std::optional<Seconds> until(std::string_view text, const Date& from) {
   return hours(24 * static_cast<double>(days_between(from, *day.value)) + hours_of_day);
 }
 
-void resolve_deadline(const Options& options, const Date& from, TrainingLoad& load, std::vector<Problem>& problems) {
-  load.deadline = options.deadline;
+void resolve_deadline(const Options& options, const Date& from, JobLimits& limits, std::vector<Problem>& problems) {
+  limits.deadline = options.deadline;
   if (options.by.empty()) return;
   const auto left = until(options.by, from);
   if (!left) {
     problems.push_back(bad("--by", "'" + options.by + "' is no day", "2026-12-24 or 2026-12-24T09:00"));
   } else if (*left <= Seconds{}) {
     problems.push_back(bad("--by", "'" + options.by + "' is not after " + to_string(from), "a later day"));
-  } else if (!load.deadline || *left < *load.deadline) {
-    load.deadline = left;
+  } else if (!limits.deadline || *left < *limits.deadline) {
+    limits.deadline = left;
   }
 }
 
-void resolve_budget(const Catalog& catalog, const Options& options, std::string_view currency, TrainingLoad& load,
+void resolve_budget(const Catalog& catalog, const Options& options, std::string_view currency, JobLimits& limits,
                     std::vector<Problem>& problems) {
   if (options.budget.empty()) return;
   const std::string_view text = trim(options.budget);
@@ -274,11 +276,20 @@ void resolve_budget(const Catalog& catalog, const Options& options, std::string_
     problems.push_back(bad("--budget", "unknown currency '" + std::string(code) + "'", "a currency of the catalogue",
                            catalog.nearest_currency(code)));
   } else {
-    load.budget = convert(catalog, {*parsed.value, rate->currency}, currency).amount;
+    limits.budget = convert(catalog, {*parsed.value, rate->currency}, currency).amount;
   }
 }
 
 }  // namespace
+
+JobLimits resolve_limits(const Catalog& catalog, const Options& options, const EstimateRequest& request) {
+  JobLimits limits;
+  std::vector<Problem> problems;
+  resolve_deadline(options, request.as_of, limits, problems);
+  resolve_budget(catalog, options, request.currency, limits, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return limits;
+}
 
 TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const Options& options,
                                                   const Environment& environment, TrainingMethod method,
@@ -291,10 +302,9 @@ TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const 
   load.tokens = options.job.parts.tokens;
   load.global_batch = options.global_batch.value_or(0);
   load.said = options.said_of_training;
-  std::vector<Problem> problems;
-  resolve_deadline(options, request.offers.as_of, load, problems);
-  resolve_budget(catalog, options, request.offers.currency, load, problems);
-  if (!problems.empty()) throw InputError(std::move(problems));
+  const JobLimits limits = resolve_limits(catalog, options, request.offers);
+  load.deadline = limits.deadline;
+  load.budget = limits.budget;
   return request;
 }
 

@@ -40,11 +40,11 @@ std::string hosting_engine(const Catalog& catalog) {
 void check(const Catalog& catalog, const EstimateRequest& request, const Engine& engine,
            const Architecture& architecture) {
   auto problems = check_job(request.job);
-  if (request.job.type.value != JobType::serve) {
+  if (request.job.type.value != JobType::serve && request.job.type.value != JobType::batch) {
     problems.push_back({"job.not_modelled",
                         "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
                         Place{"--job", 0, 0},
-                        "serve",
+                        "serve, batch",
                         {},
                         {}});
   }

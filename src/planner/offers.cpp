@@ -1,5 +1,7 @@
 #include "offers.hpp"
 
+#include "serving_timer.hpp"
+
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/planner/offer_rules.hpp>
 
@@ -131,33 +133,6 @@ class OfferPlanner {
   HardwareTable& table_;
 };
 
-// Equal hardware under equal load is timed once, whoever offers it.
-class Timer {
- public:
-  std::size_t add(const Option& option, double load) {
-    const Key key{option.accelerator,
-                  std::string(option.fabric.inside.link),
-                  option.fabric.inside.crosses_host,
-                  option.layout.tp,
-                  option.layout.pp,
-                  std::string(option.fabric.between.link),
-                  option.fabric.between.rate.base(),
-                  load};
-    const auto [entry, fresh] = index_.try_emplace(key, candidates_.size());
-    if (fresh) candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
-    return entry->second;
-  }
-  void run(const ServingJob& job, const Ceilings& ceilings) { times_ = serving_times(job, candidates_, ceilings); }
-  [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
-
- private:
-  using Key =
-      std::tuple<const Accelerator*, std::string, bool, std::int64_t, std::int64_t, std::string, double, double>;
-  std::map<Key, std::size_t> index_;
-  std::vector<ServingCandidate> candidates_;
-  std::vector<ServingTime> times_;
-};
-
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
   const auto hourly =
       hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
@@ -205,8 +180,8 @@ std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
   return full_hosts * (supply.per_host / replica) + supply.per_instance % supply.per_host / replica;
 }
 
-std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
-                                const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
+std::vector<std::vector<Option>> offer_layouts(const Catalog& catalog, const EstimateRequest& request,
+                                               HardwareTable& table, std::vector<RejectedOffer>& rejected) {
   OfferPlanner planner(catalog, request, table);
   std::vector<std::vector<Option>> choices;
   for (const Provider& provider : catalog.providers()) {
@@ -230,8 +205,13 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       }
     }
   }
+  return choices;
+}
 
-  Timer timer;
+std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
+                                const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected) {
+  auto choices = offer_layouts(catalog, request, table, rejected);
+  ServingTimer timer;
   std::vector<std::vector<std::array<std::size_t, 3>>> timed;  // alone, with the demand, at the load shown
   for (const auto& layouts : choices) {
     auto& pairs = timed.emplace_back();

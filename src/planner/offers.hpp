@@ -32,6 +32,10 @@ std::optional<Rejection> refused_by_rules(const Catalog& catalog, const Estimate
 // Replicas of so many devices that one instance holds; a replica that fits in a host does not straddle two.
 std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica);
 
+// For each offer that carries the demand every layout which does so with the fewest instances, priced by the hour and not yet timed.
+std::vector<std::vector<Option>> offer_layouts(const Catalog& catalog, const EstimateRequest& request,
+                                               HardwareTable& table, std::vector<RejectedOffer>& rejected);
+
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const ServingJob& job,
                                 const Ceilings& ceilings, HardwareTable& table, std::vector<RejectedOffer>& rejected);
 

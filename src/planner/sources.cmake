@@ -1,5 +1,6 @@
 set(GPUPLAN_PLANNER_SOURCES
   compare.cpp
+  batch_estimate.cpp
   company.cpp
   estimate.cpp
   hardware.cpp

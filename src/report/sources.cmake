@@ -1,5 +1,6 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
+  build/batch_estimate.cpp
   build/compare.cpp
   build/calibration.cpp
   build/estimate.cpp

@@ -1,6 +1,7 @@
 #pragma once
 /// From the planner's results and the catalogue to documents.
 
+#include <gpuplan/planner/batch_estimate.hpp>
 #include <gpuplan/planner/compare.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/offer_rules.hpp>
@@ -25,6 +26,9 @@ EstimateDocument report_training_estimate(const Catalog& catalog, const Training
                                           const TrainingEstimate& estimate, bool explain);
 /// Of a network that does not generate token by token.
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
+                                 bool explain);
+/// Of requests that nobody waits for.
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const BatchEstimate& estimate,
                                  bool explain);
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                            bool explain);

@@ -107,11 +107,12 @@ struct TrainRunDocument {
   double per_1m_tokens = 0;
 };
 
-/// Of a network that does not generate token by token.
+/// Of a network that does not generate token by token, and of a batch job of one that does.
 struct RunDocument {
-  double batch = 1;    ///< items at once on a device
-  Spread latency_s;    ///< of a batch
-  Spread items_per_s;  ///< of all devices, as the rest
+  bool generates = false;  ///< token by token: then an item is a request, and `time` of the option is not empty
+  double batch = 1;        ///< items at once on a device; of requests, in flight on a replica
+  Spread latency_s;        ///< of a batch
+  Spread items_per_s;      ///< of all devices, as the rest
   std::optional<Spread> tokens_per_s;
   std::optional<Spread> audio_speed;                    ///< seconds of sound a second
   std::optional<Spread> total_s;                        ///< of a job that ends
@@ -212,7 +213,8 @@ struct EstimateDocument {
   std::vector<RateDocument> rates;
   ModelDocument model;
   std::vector<JobValue> job;
-  std::string item;  ///< what a network that does not generate text works on: image, video, document, recording, sample
+  std::string
+      item;  ///< what is worked on one by one: image, video, document, recording, sample; of a batch job request
   FilterDocument filters;
   std::string as_of;
   std::string sort;
@@ -336,11 +338,11 @@ struct TopologyDocument {
   struct Level {
     std::string role;  ///< inside, between
     std::string link, title, shape, source;
-    double bytes_per_s = 0;           ///< of a device, each way
-    std::int64_t devices = 0;         ///< that it joins: of a host or domain; hosts
-    bool via_host_memory = false;     ///< no peer-to-peer
-    bool reduces = false;             ///< the switches add up
-    bool fitted = false;              ///< its constants are fitted to measurements of this kind of link
+    double bytes_per_s = 0;        ///< of a device, each way
+    std::int64_t devices = 0;      ///< that it joins: of a host or domain; hosts
+    bool via_host_memory = false;  ///< no peer-to-peer
+    bool reduces = false;          ///< the switches add up
+    bool fitted = false;           ///< its constants are fitted to measurements of this kind of link
     Known nics, nic_bytes_per_s, host_bytes_per_s;
   };
   struct Time {
@@ -367,7 +369,7 @@ struct TopologyDocument {
 /// Each operator of a step against what the device can do.
 struct RooflineDocument {
   struct Ceiling {
-    std::string id;  ///< bf16, fp8, …
+    std::string id;                     ///< bf16, fp8, …
     double datasheet = 0, reached = 0;  ///< FLOP/s
     double ridge = 0;                   ///< FLOP a byte from where on compute limits, of what is reached
   };
@@ -455,8 +457,8 @@ struct ErrorDocument {
   std::vector<Problem> problems;
 };
 
-using Document = std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument,
-                              TopologyDocument, RooflineDocument, ListDocument, CompareDocument, RecordDocument,
-                              ErrorDocument>;
+using Document =
+    std::variant<EstimateDocument, MemoryReport, TrainingReport, ValidateDocument, StartLogDocument, TopologyDocument,
+                 RooflineDocument, ListDocument, CompareDocument, RecordDocument, ErrorDocument>;
 
 }  // namespace gpuplan

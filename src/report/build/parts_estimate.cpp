@@ -81,6 +81,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   for (const PartsOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
+  if (estimate.limits_failed) d.no_option = kept_by_none(estimate.limits, request.currency);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {
     Explain why;
