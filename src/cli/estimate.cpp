@@ -211,29 +211,57 @@ BatchLoad batch_load(const Options& options, const EstimateRequest& request) {
   return load;
 }
 
-Estimated estimate_batch_job(const Options& options, const Catalog& catalog, const EstimateRequest& request) {
+AlternativesRequest alternatives_of(const Options& options, const Environment& environment, const Catalog& catalog) {
+  AlternativesRequest asked;
+  asked.cached_share = options.cached_share;
+  asked.imported = imported_token_prices(options, environment);
+  if (!options.owned.country.empty()) asked.owned = owned_terms(catalog, options);
+  return asked;
+}
+
+Estimated estimate_batch_job(const Options& options, const Environment& environment, const Catalog& catalog,
+                             const EstimateRequest& request) {
   refuse_training_flags(options, kLimitFlags);
   refuse_parts_flags(options, kBatchFlags);
   refuse_residency_flags(options);
   BatchLoad load = batch_load(options, request);
   load.limits = resolve_limits(catalog, options, request);
   const BatchEstimate estimate = estimate_batch(catalog, request, load);
-  return {report_estimate(catalog, request, estimate, options.explain),
-          estimate.limits_failed ? kLimitMissed : kNoPlan};
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain),
+                      estimate.limits_failed ? kLimitMissed : kNoPlan};
+  add_alternatives(catalog, request, estimate, alternatives_of(options, environment, catalog), estimated.document);
+  return estimated;
+}
+
+// What ends is on until it ends.
+void refuse_duty(const Options& options, bool by_parts) {
+  if (!options.duty || (!by_parts && !training_method(options) && options.job.type.value == JobType::serve)) return;
+  throw InputError(Problem{"input.contradiction",
+                           "--hours is about a service that people use",
+                           Place{"--hours", 0, 0},
+                           "a serving job of a language model",
+                           {},
+                           {}});
 }
 
 Estimated estimate_job(const Options& options, const Environment& environment, const Catalog& catalog,
                        Outcome& outcome) {
+  refuse_duty(options, false);
   if (const auto method = training_method(options))
     return estimate_training_job(options, environment, catalog, *method, outcome);
   EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
   request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*request.model);
-  if (!by_parts && request.job.type.value == JobType::batch) return estimate_batch_job(options, catalog, request);
+  if (!by_parts && request.job.type.value == JobType::batch)
+    return estimate_batch_job(options, environment, catalog, request);
+  refuse_duty(options, by_parts);
   if (by_parts) return estimate_by_parts(options, catalog, request);
   refuse_training_flags(options, {});
   refuse_parts_flags(options);
-  return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
+  const Estimate estimate = make_estimate(catalog, request);
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain), kNoPlan};
+  add_alternatives(catalog, request, estimate, alternatives_of(options, environment, catalog), estimated.document);
+  return estimated;
 }
 
 }  // namespace

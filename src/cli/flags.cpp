@@ -189,6 +189,18 @@ Outcome take_offload(Options& o, std::string_view text) {
       training.id, training.message, std::nullopt, training.expected + "; model, sequential", training.nearest, {}};
 }
 
+// 50% or 0.5.
+Outcome take_share(std::string_view text, double& into) {
+  const bool percent = text.ends_with('%');
+  const auto share = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
+  if (share.value && *share.value <= (percent ? 100 : 1)) {
+    into = percent ? *share.value / 100 : *share.value;
+    return std::nullopt;
+  }
+  return Problem{"input.bad_value", "bad share '" + std::string(text) + "'", std::nullopt, "0 to 1, or 0% to 100%",
+                 {},                {}};
+}
+
 constexpr Flag kFlags[] = {
     {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
      "", true, kJob,
@@ -228,6 +240,10 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
      }},
+    {"cached", 0, "SHARE", "of the prompt that was sent before, which services sell cheaper: 50%", "0", true, kJob,
+     [](Options& o, std::string_view t) { return take_share(t, o.cached_share); }},
+    {"hours", 0, "WHEN", "a service that is on for part of the week: 'Mon-Fri 8-20', 'daily 22-6'", "always", true, kJob,
+     [](Options& o, std::string_view t) { return take(parse_duty(t), [&](Duty v) { o.duty = std::move(v); }); }},
     {"gpu-layers", 0, "N", "layers on the devices; the first ones and the cache of theirs stay in host memory", "all", true, kResidency,
      [](Options& o, std::string_view t) {
        return take(parse_count_or_zero(t), [&](std::int64_t v) { of_residency(o, "gpu-layers").device_layers = v; });
@@ -431,8 +447,26 @@ constexpr Flag kFlags[] = {
      }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
-    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",
+    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless, owned",
      "", true, kChoice, [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }, true},
+    {"owned", 0, "CODE", "machines that are bought take part too, standing in this country, two letters", "", true, kChoice,
+     [](Options& o, std::string_view t) { return take_country(t, o.owned.country); }},
+    {"power-price", 0, "MONEY", "of a kWh for them, in the answer's currency", "the country's", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.power_price = v; });
+     }},
+    {"pue", 0, "FACTOR", "energy of the building over that of its machines", "the country's, else the world's", true, kChoice,
+     [](Options& o, std::string_view t) { return take(parse_positive(t), [&](double v) { o.owned.pue = v; }); }},
+    {"staff", 0, "MONEY", "a year for each machine, in the answer's currency", "the catalogue's", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.staff = v; });
+     }},
+    {"years", 0, "N", "over which a machine is written off", "the catalogue's", true, kChoice,
+     [](Options& o, std::string_view t) { return take(parse_positive(t), [&](double v) { o.owned.years = v; }); }},
+    {"capital", 0, "PERCENT", "interest a year on the money that is bound in a machine", "0", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.capital = v; });
+     }},
     {"region", 0, "TEXT", "only regions whose name holds this", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_text(t, o.region); }},
     {"country", 0, "CODE", "only offers in this country, two letters", "", true, kChoice,

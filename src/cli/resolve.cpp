@@ -188,8 +188,23 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.max_age_days = rules.max_age_days;
   request.software = rules.software;
   request.sort = options.sort;
+  if (options.duty && !options.duty->is_always()) request.duty = options.duty;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;
+}
+
+OwnedTerms owned_terms(const Catalog& catalog, const Options& options) {
+  const OwnedOptions& owned = options.owned;
+  OwnedTerms terms;
+  terms.country = owned.country;
+  for (char& c : terms.country) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  if (const CurrencyRate* rate = catalog.find_currency(options.currency)) terms.currency = rate->currency;
+  terms.power_price = owned.power_price;
+  terms.pue = owned.pue;
+  terms.staff_per_year = owned.staff;
+  terms.lifetime_years = owned.years;
+  terms.capital_percent = owned.capital.value_or(0);
+  return terms;
 }
 
 TrainingRequest resolve_training(const Catalog& catalog, const Options& options, const Environment& environment,

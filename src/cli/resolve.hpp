@@ -15,6 +15,8 @@ enum class Prices : std::uint8_t { unused, used };
 // Throws InputError with every unknown name. Families that were taken for their members are told in `notices`.
 EstimateRequest resolve_request(const Catalog& catalog, const Options& options, const Environment& environment,
                                 Prices prices, std::vector<std::string>& notices);
+// What is said of machines that are bought, in the currency of the answer.
+OwnedTerms owned_terms(const Catalog& catalog, const Options& options);
 // Deadline and budget of a job that ends.
 JobLimits resolve_limits(const Catalog& catalog, const Options& options, const EstimateRequest& request);
 // The same for a training job.

@@ -6,6 +6,7 @@
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/deploy/engine_release.hpp>
 #include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/planner/duty.hpp>
 
 #include <algorithm>
 #include <array>
@@ -276,12 +277,14 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
   const ServingJob job{&estimate.model, estimate.engine, estimate.request};
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   estimate.options = plan_offers(catalog, request, job, ceilings, table, estimate.rejected);
+  apply_duty(catalog, request, weights_of(estimate.model), estimate.options);
   rank_options(estimate.options, request.sort);
   if (!estimate.options.empty()) {
     const Option& best = estimate.options.front();
     estimate.longest_context = longest_context(table.memory_inputs(*best.accelerator, best.layout));
   }
   estimate.warnings = warnings_of(catalog, request, estimate);
+  warn_of_duty(catalog, request, estimate, estimate.warnings);
   return estimate;
 }
 

@@ -2,15 +2,18 @@ set(GPUPLAN_PLANNER_SOURCES
   compare.cpp
   batch_estimate.cpp
   company.cpp
+  duty.cpp
   estimate.cpp
   hardware.cpp
   limits.cpp
   model_resolution.cpp
   offer_rules.cpp
   offers.cpp
+  owned.cpp
   parts.cpp
   parts_estimate.cpp
   roofline.cpp
+  token_apis.cpp
   topology.cpp
   training.cpp
   training_estimate.cpp

@@ -8,6 +8,7 @@
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
 #include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/job/duty.hpp>
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/memory/inference.hpp>
 #include <gpuplan/perf/serving.hpp>
@@ -49,6 +50,7 @@ struct EstimateRequest {
   std::optional<std::int64_t> max_age_days;    ///< of a price; older ones, and those without a day, are left out
   const FrameworkRelease* software = nullptr;  ///< that must run
   SortBy sort = SortBy::cost;
+  std::optional<Duty> duty;  ///< of a service that is not always on
 };
 
 /// The smallest number of one accelerator that carries the job.

@@ -6,6 +6,7 @@
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/explain.hpp>
+#include <gpuplan/report/document/alternatives.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -125,6 +126,7 @@ struct CostTerm {
   double amount = 0;
 };
 struct CostDocument {
+  Known billed_hours;  ///< a month, of what is not always on
   double per_hour = 0, per_month = 0, per_1m_output_tokens = 0;
   std::vector<CostTerm> terms;  ///< of the month, of a job that ends of the job; they add up to it
 };
@@ -220,6 +222,7 @@ struct EstimateDocument {
   std::string sort;
   std::vector<HardwareDocument> hardware;
   std::vector<OptionDocument> options;
+  AlternativesDocument alternatives;
   std::vector<RejectedDocument> rejected;
   std::string no_option;  ///< why there is none, where the job can say it
   std::vector<NoticeDocument> warnings;

@@ -115,6 +115,7 @@ Json cost_json(const CostDocument& c) {
           {"per_month", number(c.per_month)},
           {"total", number(c.per_month)},
           {"per_1m_output_tokens", number(c.per_1m_output_tokens)},
+          {"billed_hours", known(c.billed_hours)},
           {"terms", std::move(terms)}};
 }
 
@@ -348,6 +349,7 @@ Json to_json(const EstimateDocument& d) {
               {"interval_level", kIntervalLevel},
               {"sort", d.sort},
               {"options", std::move(options)},
+              {"alternatives", alternatives_json(d.alternatives)},
               {"rejected", std::move(rejected)},
               {"hardware", hardware_json(d.hardware, d.item)},
               {"changes", std::move(changes)},
