@@ -139,7 +139,7 @@ void add_offers(Dataset& into, std::span<const AddedOffer> added) {
     if (!provider) {
       provider = &into.providers.emplace_back();
       provider->name = provider->title = into.keep(name);
-      provider->source = into.source("the store of imported prices", "", Layer::store);
+      provider->source = sources.of(*by_provider[name].front());
     }
     std::vector<Offer> offers;
     offers.reserve(provider->offers.size() + by_provider[name].size());

@@ -16,23 +16,24 @@ bool has(const std::vector<std::string>& said, std::string_view flag) {
   return std::find(said.begin(), said.end(), flag) != said.end();
 }
 
-}  // namespace
-
-void refuse_training_flags(const Options& options, bool by_parts) {
-  const auto& said = options.said_of_training;
+// The first flag that was said and means nothing; empty: there is none.
+std::string first_said(const std::vector<std::string>& said, const FlagNames& but) {
   const auto refused = std::find_if(said.begin(), said.end(), [&](const std::string& flag) {
-    return !by_parts || (flag != "flash-attention" && flag != "offload");
+    return std::find(but.begin(), but.end(), flag) == but.end();
   });
-  if (refused == said.end()) return;
-  contradict("--" + *refused + " is about training jobs", "--" + *refused, "--train with a method beside it");
+  return refused == said.end() ? std::string() : "--" + *refused;
 }
 
-void refuse_parts_flags(const Options& options, bool training) {
-  const auto& said = options.said_of_parts;
-  const auto refused =
-      std::find_if(said.begin(), said.end(), [&](const std::string& name) { return !training || name != "tokens"; });
-  if (refused == said.end()) return;
-  const std::string flag = "--" + *refused;
+}  // namespace
+
+void refuse_training_flags(const Options& options, const FlagNames& but) {
+  const std::string flag = first_said(options.said_of_training, but);
+  if (!flag.empty()) contradict(flag + " is about training jobs", flag, "--train with a method beside it");
+}
+
+void refuse_parts_flags(const Options& options, const FlagNames& but) {
+  const std::string flag = first_said(options.said_of_parts, but);
+  if (flag.empty()) return;
   contradict(flag + " is about networks that do not generate token by token", flag,
              "a diffusion pipeline, an encoder or an image network as --model");
 }

@@ -3,12 +3,16 @@
 
 #include "options.hpp"
 
+#include <string_view>
+#include <vector>
+
 namespace gpuplan::cli {
 
-/// @param by_parts  the network does not generate token by token: two of the flags mean something there, too
-void refuse_training_flags(const Options& options, bool by_parts = false);
-/// @param training  such a job may say how many tokens it trains on
-void refuse_parts_flags(const Options& options, bool training = false);
+using FlagNames = std::vector<std::string_view>;
+
+/// @param but  those that mean something in this job, too
+void refuse_training_flags(const Options& options, const FlagNames& but = {});
+void refuse_parts_flags(const Options& options, const FlagNames& but = {});
 /// Of flags about serving a language model: host memory, neighbours, the load.
 void refuse_residency_flags(const Options& options);
 /// What describes requests means nothing to a training job, and what no search over layouts reads is not ignored.

@@ -5,6 +5,7 @@
 
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/net/hub.hpp>
+#include <gpuplan/planner/token_apis.hpp>
 #include <gpuplan/report/document.hpp>
 
 #include <span>
@@ -65,6 +66,9 @@ Outcome run_validate(const Options& options, const Environment& environment);
 enum class Imported : std::uint8_t { none, cheapest, all };  ///< offers of the price store: those that compete, or all
 Catalog load_layers(const Options& options, const Environment& environment, std::vector<std::string>& notices,
                     Imported imported = Imported::none);
+
+// Prices of tokens in the store, which are no offers.
+std::vector<ListedTokenPrice> imported_token_prices(const Options& options, const Environment& environment);
 
 // The store of imported prices: --store, else the user's own.
 std::string store_path(const Options& options, const Environment& environment);

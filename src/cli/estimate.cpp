@@ -33,6 +33,12 @@ std::optional<TrainingMethod> training_method(const Options& options) {
   }
 }
 
+// Flags of other jobs that mean something here, too: what a job that ends is kept within; kernels; how much there is to do.
+const FlagNames kLimitFlags = {"deadline", "by", "budget"};
+const FlagNames kPartsTrainingFlags = {"flash-attention", "offload"};
+const FlagNames kAmountFlags = {"tokens"};
+const FlagNames kBatchFlags = {"tokens", "items", "batch"};
+
 Outcome run_training_memory(const Options& options, const Environment& environment, TrainingMethod method) {
   refuse_parts_flags(options);
   refuse_residency_flags(options);
@@ -69,17 +75,6 @@ Outcome run_parts_memory(const Options& options, const Catalog& catalog, const E
   return outcome;
 }
 
-// A network that people wait for runs one item at a time, a job that ends or texts the batch that is best for throughput.
-EstimateDocument estimate_by_parts(const Options& options, const Catalog& catalog, EstimateRequest request) {
-  refuse_training_offload(options);
-  const auto& said = options.said_of_parts;
-  PartsJob& job = request.job.parts;
-  const bool ends = job.items > 0 || job.tokens > 0;
-  const bool batch_is_said = std::find(said.begin(), said.end(), "batch") != said.end();
-  job.chooses_batch = !batch_is_said && (ends || !has_denoiser(request.model->files.config.network));
-  return report_estimate(catalog, request, estimate_parts(catalog, request, *request.model), options.explain);
-}
-
 }  // namespace
 
 namespace {
@@ -102,7 +97,7 @@ struct Estimated {
 
 Estimated estimate_training_job(const Options& options, const Environment& environment, const Catalog& catalog,
                                 TrainingMethod method, Outcome& outcome) {
-  refuse_parts_flags(options, true);
+  refuse_parts_flags(options, kAmountFlags);
   refuse_serving_flags(options, method);
   refuse_residency_flags(options);
   const TrainingEstimateRequest request =
@@ -122,19 +117,112 @@ Estimated solve_job(const Options& options, const Catalog& catalog, const Estima
   return estimated;
 }
 
+void require_amount(bool said) {
+  if (said) return;
+  throw InputError(Problem{"input.contradiction",
+                           "a batch job ends, and nothing says how much there is to do",
+                           Place{"--job", 0, 0},
+                           "--items or --tokens",
+                           {},
+                           {}});
+}
+
+// A network that people wait for runs one item at a time, a job that ends or texts the batch that is best for throughput.
+Estimated estimate_by_parts(const Options& options, const Catalog& catalog, EstimateRequest request) {
+  refuse_training_offload(options);
+  const auto& said = options.said_of_parts;
+  PartsJob& job = request.job.parts;
+  const bool ends = job.items > 0 || job.tokens > 0;
+  if (request.job.type.value == JobType::batch) {
+    require_amount(ends);
+    request.job.type.is_default = true;  // what the network does, until it is done
+  }
+  FlagNames known = kPartsTrainingFlags;
+  if (ends) known.insert(known.end(), kLimitFlags.begin(), kLimitFlags.end());
+  refuse_training_flags(options, known);
+  const bool batch_is_said = std::find(said.begin(), said.end(), "batch") != said.end();
+  job.chooses_batch = !batch_is_said && (ends || !has_denoiser(request.model->files.config.network));
+  const JobLimits limits = resolve_limits(catalog, options, request);
+  const PartsEstimate estimate = estimate_parts(catalog, request, *request.model, limits);
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain), kNoPlan};
+  if (!estimate.limits_failed) return estimated;
+  estimated.without_options = kLimitMissed;
+  return estimated;
+}
+
+// How many requests there are: said outright, or by the tokens that they generate.
+BatchLoad batch_load(const Options& options, const EstimateRequest& request) {
+  const PartsJob& amount = request.job.parts;
+  BatchLoad load;
+  load.requests = amount.tokens > 0 ? amount.tokens / static_cast<double>(request.job.output.value) : amount.items;
+  const auto& said = options.said_of_parts;
+  if (std::find(said.begin(), said.end(), "batch") != said.end()) load.batch = amount.batch;
+  require_amount(load.requests > 0);
+  std::vector<Problem> problems;
+  const auto contradiction = [&](std::string message, const char* flag, std::string expected) {
+    problems.push_back({"input.contradiction", std::move(message), Place{flag, 0, 0}, std::move(expected), {}, {}});
+  };
+  if (amount.tokens > 0 && amount.items > 0)
+    contradiction("--items and --tokens both say how much there is to do", "--tokens", "one of them");
+  if (!request.job.concurrency.is_default)
+    contradiction("nobody waits for a batch job", "--concurrency", "--batch: requests in flight on a replica");
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return load;
+}
+
+AlternativesRequest alternatives_of(const Options& options, const Environment& environment, const Catalog& catalog) {
+  AlternativesRequest asked;
+  asked.cached_share = options.cached_share;
+  asked.imported = imported_token_prices(options, environment);
+  if (!options.owned.country.empty()) asked.owned = owned_terms(catalog, options);
+  return asked;
+}
+
+Estimated estimate_batch_job(const Options& options, const Environment& environment, const Catalog& catalog,
+                             const EstimateRequest& request) {
+  refuse_training_flags(options, kLimitFlags);
+  refuse_parts_flags(options, kBatchFlags);
+  refuse_residency_flags(options);
+  BatchLoad load = batch_load(options, request);
+  load.limits = resolve_limits(catalog, options, request);
+  const BatchEstimate estimate = estimate_batch(catalog, request, load);
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain),
+                      estimate.limits_failed ? kLimitMissed : kNoPlan};
+  add_alternatives(catalog, request, estimate, alternatives_of(options, environment, catalog), estimated.document);
+  return estimated;
+}
+
+// What ends is on until it ends.
+void refuse_duty(const Options& options, bool by_parts) {
+  if (!options.duty || (!by_parts && !training_method(options) && options.job.type.value == JobType::serve)) return;
+  throw InputError(Problem{"input.contradiction",
+                           "--hours is about a service that people use",
+                           Place{"--hours", 0, 0},
+                           "a serving job of a language model",
+                           {},
+                           {}});
+}
+
 Estimated estimate_job(const Options& options, const Environment& environment, const Catalog& catalog,
                        Outcome& outcome) {
+  refuse_duty(options, false);
   if (const auto method = training_method(options))
     return estimate_training_job(options, environment, catalog, *method, outcome);
   EstimateRequest request = resolve_request(catalog, options, environment, Prices::used, outcome.notices);
   request.model = std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*request.model);
-  refuse_training_flags(options, by_parts);
   if (by_parts) refuse_residency_flags(options);
-  if (by_parts) return {estimate_by_parts(options, catalog, request), kNoPlan};
+  if (!by_parts && request.job.type.value == JobType::batch)
+    return estimate_batch_job(options, environment, catalog, request);
+  refuse_duty(options, by_parts);
+  if (by_parts) return estimate_by_parts(options, catalog, request);
+  refuse_training_flags(options);
   refuse_parts_flags(options);
   if (options.solve) return solve_job(options, catalog, request);
-  return {report_estimate(catalog, request, make_estimate(catalog, request), options.explain), kNoPlan};
+  const Estimate estimate = make_estimate(catalog, request);
+  Estimated estimated{report_estimate(catalog, request, estimate, options.explain), kNoPlan};
+  add_alternatives(catalog, request, estimate, alternatives_of(options, environment, catalog), estimated.document);
+  return estimated;
 }
 
 }  // namespace
@@ -227,7 +315,7 @@ Outcome run_memory(const Options& options, const Environment& environment) {
   const auto model =
       std::make_shared<const ResolvedModel>(resolve_model(catalog, request.job.model.value, request.hub));
   const bool by_parts = runs_by_parts(*model);
-  refuse_training_flags(options, by_parts);
+  refuse_training_flags(options, by_parts ? kPartsTrainingFlags : FlagNames{});
   if (by_parts) refuse_residency_flags(options);
   if (by_parts) return run_parts_memory(options, catalog, request, *model, std::move(outcome));
   refuse_parts_flags(options);

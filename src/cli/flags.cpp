@@ -224,13 +224,25 @@ Outcome take_offload(Options& o, std::string_view text) {
       training.id, training.message, std::nullopt, training.expected + "; model, sequential", training.nearest, {}};
 }
 
+// 50% or 0.5.
+Outcome take_share(std::string_view text, double& into) {
+  const bool percent = text.ends_with('%');
+  const auto share = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
+  if (share.value && *share.value <= (percent ? 100 : 1)) {
+    into = percent ? *share.value / 100 : *share.value;
+    return std::nullopt;
+  }
+  return Problem{"input.bad_value", "bad share '" + std::string(text) + "'", std::nullopt, "0 to 1, or 0% to 100%",
+                 {},                {}};
+}
+
 constexpr Flag kFlags[] = {
     {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
      "", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.model, v); });
      }},
-    {"job", 0, "KIND", "what is to be done: serve, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
+    {"job", 0, "KIND", "what is to be done: serve, batch, pretrain, full, lora, qlora; of other networks generate, embed, recommend", "as the network", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_job_type(t), [&](JobType v) { said(o.job.type, v); }); }},
     {"dtype", 0, "FORMAT", "how weights are stored: bf16, fp16, fp8, int8, int4, nf4, mxfp4, …", "the model's own",
      true, kJob,
@@ -242,7 +254,7 @@ constexpr Flag kFlags[] = {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.kv_dtype, v); });
      }},
     {"context", 0, "TOKENS", "positions that a request may come to hold (8k is 8,000)",
-     "4096, or input + output if that is more", true, kJob,
+     "4096, or input + output if that is more; of a batch job input + output", true, kJob,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { said(o.job.context, v); });
      }},
@@ -263,6 +275,10 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
      }},
+    {"cached", 0, "SHARE", "of the prompt that was sent before, which services sell cheaper: 50%", "0", true, kJob,
+     [](Options& o, std::string_view t) { return take_share(t, o.cached_share); }},
+    {"hours", 0, "WHEN", "a service that is on for part of the week: 'Mon-Fri 8-20', 'daily 22-6'", "always", true, kJob,
+     [](Options& o, std::string_view t) { return take(parse_duty(t), [&](Duty v) { o.duty = std::move(v); }); }},
     {"gpu-layers", 0, "N", "layers on the devices; the first ones and the cache of theirs stay in host memory", "all", true, kResidency,
      [](Options& o, std::string_view t) {
        return take(parse_count_or_zero(t), [&](std::int64_t v) { of_residency(o, "gpu-layers").device_layers = v; });
@@ -440,7 +456,7 @@ constexpr Flag kFlags[] = {
      }},
     {"framework", 0, "NAME", "the training framework: pytorch, deepspeed, …; with a release, pytorch==2.6: what must run", "pytorch", true, kTraining,
      [](Options& o, std::string_view t) { return take_framework(o, t); }},
-    {"batch", 0, "N", "images, videos, texts or recordings at once", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
+    {"batch", 0, "N", "images, videos, texts or recordings at once; of a batch job, requests in flight on a replica", "1; the best that fits in estimates of jobs that end and of networks without a sampler", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "batch").batch = v; });
      }},
@@ -468,11 +484,11 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "audio").audio = static_cast<double>(v); });
      }},
-    {"items", 0, "N", "images, videos, documents, samples or hours of sound in all: a job that ends", "", true, kParts,
+    {"items", 0, "N", "images, videos, documents, samples, hours of sound, or requests of a batch job in all: a job that ends", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "items").items = static_cast<double>(v); });
      }},
-    {"tokens", 0, "N", "tokens of text in all, in place of --items; what a training job trains on", "", true, kParts,
+    {"tokens", 0, "N", "tokens of text in all, in place of --items; that a batch job generates, that a training job trains on", "", true, kParts,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_parts(o, "tokens").tokens = static_cast<double>(v); });
      }},
@@ -498,8 +514,26 @@ constexpr Flag kFlags[] = {
      }},
     {"provider", 0, "NAME[,…]", "only these providers", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_list(t, o.providers); }, true},
-    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless",
+    {"contract", 0, "KIND[,…]", "only these kinds: on_demand, spot, reserved, dedicated, cluster, managed, serverless, owned",
      "", true, kChoice, [](Options& o, std::string_view t) { return take_contracts(t, o.contracts); }, true},
+    {"owned", 0, "CODE", "machines that are bought take part too, standing in this country, two letters", "", true, kChoice,
+     [](Options& o, std::string_view t) { return take_country(t, o.owned.country); }},
+    {"power-price", 0, "MONEY", "of a kWh for them, in the answer's currency", "the country's", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.power_price = v; });
+     }},
+    {"pue", 0, "FACTOR", "energy of the building over that of its machines", "the country's, else the world's", true, kChoice,
+     [](Options& o, std::string_view t) { return take(parse_positive(t), [&](double v) { o.owned.pue = v; }); }},
+    {"staff", 0, "MONEY", "a year for each machine, in the answer's currency", "the catalogue's", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.staff = v; });
+     }},
+    {"years", 0, "N", "over which a machine is written off", "the catalogue's", true, kChoice,
+     [](Options& o, std::string_view t) { return take(parse_positive(t), [&](double v) { o.owned.years = v; }); }},
+    {"capital", 0, "PERCENT", "interest a year on the money that is bound in a machine", "0", true, kChoice,
+     [](Options& o, std::string_view t) {
+       return take(parse_non_negative(t), [&](double v) { o.owned.capital = v; });
+     }},
     {"region", 0, "TEXT", "only regions whose name holds this", "", true, kChoice,
      [](Options& o, std::string_view t) { return take_text(t, o.region); }},
     {"country", 0, "CODE", "only offers in this country, two letters", "", true, kChoice,

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "resolve.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/catalog/offer_class.hpp>
@@ -74,6 +75,32 @@ std::string facts_of_rates(const Options& options, const Environment& environmen
   for (const GivenRate& rate : options.rates) {
     facts += "  - {currency: " + rate.currency + ", per_usd: " + format_shortest(rate.per_usd) +
              ", observed_on: " + to_string(rate.day.value_or(environment.today)) + ", source: \"--rate\"}\n";
+  }
+  return facts;
+}
+
+std::string yaml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// Machines that are bought as the last layer of facts, so that they stand beside whatever the others hold.
+std::string facts_of_owned(const std::vector<AddedOffer>& offers) {
+  std::string facts = "providers:\n  - name: " + offers.front().provider + "\n    title: Owned\n    offers:\n";
+  for (const AddedOffer& offer : offers) {
+    facts += "      - {id: " + yaml_text(offer.id) + ", gpu: " + yaml_text(offer.gpu) +
+             ", count: " + std::to_string(*offer.count) +
+             ", scope: instance, contract: owned, price: " + format_shortest(*offer.price) +
+             ", currency: " + offer.currency + ", unit: hour, vat: excluded, country: " + yaml_text(offer.country) +
+             ", product: " + yaml_text(offer.product) + ", confidence: " + std::string(to_string(offer.confidence)) +
+             ", source: " + yaml_text(offer.source);
+    if (!offer.observed_on.empty()) facts += ", observed_on: " + offer.observed_on;
+    if (offer.network) facts += ", network_gbit_per_s: " + format_shortest(*offer.network / gigabits_per_second(1));
+    facts += "}\n";
   }
   return facts;
 }
@@ -168,7 +195,33 @@ Catalog load_layers(const Options& options, const Environment& environment, std:
   if (!options.rates.empty()) files.push_back({"--rate", Layer::flag, facts_of_rates(options, environment)});
   std::vector<AddedOffer> added;
   if (imported != Imported::none) added = imported_offers(options, environment, imported == Imported::all, notices);
+  if (!options.owned.country.empty() && imported != Imported::none) {
+    const Catalog facts = load_catalog(files);  // machines that are bought may be the user's own
+    const auto offers = owned_offers(facts, owned_terms(facts, options));
+    if (!offers.empty()) files.push_back({"--owned", Layer::flag, facts_of_owned(offers)});
+  }
   return load_catalog(files, added);
+}
+
+std::vector<ListedTokenPrice> imported_token_prices(const Options& options, const Environment& environment) {
+  std::vector<ListedTokenPrice> prices;
+  const std::string path = store_path(options, environment);
+  std::error_code error;
+  if (options.no_store || path.empty() || (options.store.empty() && !fs::exists(path, error))) return prices;
+  StoreQuery query;
+  query.contracts = {Contract::token_api};
+  try {
+    PriceStore store(path, PriceStore::Use::read);
+    for (const StoredOffer& stored : store.offers(query)) {
+      const ImportedOffer& o = stored.offer;
+      const std::string day = o.observed_on.empty() ? stored.imported_at.substr(0, 10) : o.observed_on;
+      prices.push_back({o.provider, o.model, o.input_per_1m, o.output_per_1m, o.currency, o.vat, day,
+                        o.source.empty() ? stored.source : o.source});
+    }
+  } catch (const InputError&) {
+    if (!options.store.empty()) throw;  // else the built-in facts answer without it, as load_layers has told
+  }
+  return prices;
 }
 
 }  // namespace gpuplan::cli

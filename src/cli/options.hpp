@@ -3,6 +3,7 @@
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
+#include <gpuplan/job/duty.hpp>
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/job/training.hpp>
 #include <gpuplan/planner/estimate.hpp>
@@ -24,12 +25,21 @@ struct GivenRate {
   std::optional<Date> day;
 };
 
+/// Of machines that are bought.
+struct OwnedOptions {
+  std::string country;  ///< where they stand; empty: none take part
+  std::optional<double> power_price, pue, staff, years, capital;
+};
+
 struct Options {
   JobSpec job;
   std::optional<TrainingMethod> train;
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
   std::string offer;  ///< its id
+  double cached_share = 0;  ///< of prompts
+  OwnedOptions owned;
+  std::optional<Duty> duty;
   std::optional<std::int64_t> global_batch;
   std::optional<Seconds> deadline;
   std::string by;                              ///< a day, or a day and a time

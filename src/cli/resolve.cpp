@@ -172,7 +172,9 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   if (options.solve == LoadQuestion::users && !request.job.load.users) request.job.load.users = 1;  // how many is asked
   if (!request.job.load.use_case.empty()) apply_use_case(load_use_cases(), request.job);
   if (JobSpec& job = request.job; job.context.is_default) {
-    job.context.value = std::max(job.context.value, job.input.value + job.output.value);
+    const std::int64_t used = job.input.value + job.output.value;
+    // Requests of a batch are alike: none grows beyond what is known of them.
+    job.context.value = job.type.value == JobType::batch ? used : std::max(job.context.value, used);
   }
   request.accelerators = select_gpus(catalog, options, problems, notices);
   request.count = options.count;
@@ -190,8 +192,23 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.software = rules.software;
   request.min_quality = options.min_quality;
   request.sort = options.sort;
+  if (options.duty && !options.duty->is_always()) request.duty = options.duty;
   if (!problems.empty()) throw InputError(std::move(problems));
   return request;
+}
+
+OwnedTerms owned_terms(const Catalog& catalog, const Options& options) {
+  const OwnedOptions& owned = options.owned;
+  OwnedTerms terms;
+  terms.country = owned.country;
+  for (char& c : terms.country) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  if (const CurrencyRate* rate = catalog.find_currency(options.currency)) terms.currency = rate->currency;
+  terms.power_price = owned.power_price;
+  terms.pue = owned.pue;
+  terms.staff_per_year = owned.staff;
+  terms.lifetime_years = owned.years;
+  terms.capital_percent = owned.capital.value_or(0);
+  return terms;
 }
 
 TrainingRequest resolve_training(const Catalog& catalog, const Options& options, const Environment& environment,
@@ -251,20 +268,20 @@ std::optional<Seconds> until(std::string_view text, const Date& from) {
   return hours(24 * static_cast<double>(days_between(from, *day.value)) + hours_of_day);
 }
 
-void resolve_deadline(const Options& options, const Date& from, TrainingLoad& load, std::vector<Problem>& problems) {
-  load.deadline = options.deadline;
+void resolve_deadline(const Options& options, const Date& from, JobLimits& limits, std::vector<Problem>& problems) {
+  limits.deadline = options.deadline;
   if (options.by.empty()) return;
   const auto left = until(options.by, from);
   if (!left) {
     problems.push_back(bad("--by", "'" + options.by + "' is no day", "2026-12-24 or 2026-12-24T09:00"));
   } else if (*left <= Seconds{}) {
     problems.push_back(bad("--by", "'" + options.by + "' is not after " + to_string(from), "a later day"));
-  } else if (!load.deadline || *left < *load.deadline) {
-    load.deadline = left;
+  } else if (!limits.deadline || *left < *limits.deadline) {
+    limits.deadline = left;
   }
 }
 
-void resolve_budget(const Catalog& catalog, const Options& options, std::string_view currency, TrainingLoad& load,
+void resolve_budget(const Catalog& catalog, const Options& options, std::string_view currency, JobLimits& limits,
                     std::vector<Problem>& problems) {
   if (options.budget.empty()) return;
   const std::string_view text = trim(options.budget);
@@ -279,11 +296,20 @@ void resolve_budget(const Catalog& catalog, const Options& options, std::string_
     problems.push_back(bad("--budget", "unknown currency '" + std::string(code) + "'", "a currency of the catalogue",
                            catalog.nearest_currency(code)));
   } else {
-    load.budget = convert(catalog, {*parsed.value, rate->currency}, currency).amount;
+    limits.budget = convert(catalog, {*parsed.value, rate->currency}, currency).amount;
   }
 }
 
 }  // namespace
+
+JobLimits resolve_limits(const Catalog& catalog, const Options& options, const EstimateRequest& request) {
+  JobLimits limits;
+  std::vector<Problem> problems;
+  resolve_deadline(options, request.as_of, limits, problems);
+  resolve_budget(catalog, options, request.currency, limits, problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return limits;
+}
 
 TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const Options& options,
                                                   const Environment& environment, TrainingMethod method,
@@ -296,10 +322,9 @@ TrainingEstimateRequest resolve_training_estimate(const Catalog& catalog, const 
   load.tokens = options.job.parts.tokens;
   load.global_batch = options.global_batch.value_or(0);
   load.said = options.said_of_training;
-  std::vector<Problem> problems;
-  resolve_deadline(options, request.offers.as_of, load, problems);
-  resolve_budget(catalog, options, request.offers.currency, load, problems);
-  if (!problems.empty()) throw InputError(std::move(problems));
+  const JobLimits limits = resolve_limits(catalog, options, request.offers);
+  load.deadline = limits.deadline;
+  load.budget = limits.budget;
   return request;
 }
 

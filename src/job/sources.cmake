@@ -1,4 +1,5 @@
 set(GPUPLAN_JOB_SOURCES
+  duty.cpp
   job.cpp
   load.cpp
   parts.cpp

@@ -8,6 +8,7 @@
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/deploy/engine_release.hpp>
 #include <gpuplan/model/kv_cache.hpp>
+#include <gpuplan/planner/duty.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,11 +44,11 @@ std::string hosting_engine(const Catalog& catalog) {
 void check(const Catalog& catalog, const EstimateRequest& request, const Engine& engine,
            const Architecture& architecture) {
   auto problems = check_job(request.job);
-  if (request.job.type.value != JobType::serve) {
+  if (request.job.type.value != JobType::serve && request.job.type.value != JobType::batch) {
     problems.push_back({"job.not_modelled",
                         "job '" + std::string(to_string(request.job.type.value)) + "' is not modelled yet",
                         Place{"--job", 0, 0},
-                        "serve",
+                        "serve, batch",
                         {},
                         {}});
   }
@@ -319,6 +320,7 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   LoadPlanner loads(request, job, ceilings);
   estimate.options = plan_offers(catalog, request, {job, ceilings, table, loads}, estimate.rejected);
+  apply_duty(catalog, request, weights_of(estimate.model), estimate.options);
   rank_options(estimate.options, request.sort);
   if (!estimate.options.empty()) {
     const Option& best = estimate.options.front();
@@ -326,6 +328,7 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
   }
   apply_min_quality(catalog, request, estimate);
   estimate.warnings = warnings_of(catalog, request, estimate);
+  warn_of_duty(catalog, request, estimate, estimate.warnings);
   return estimate;
 }
 

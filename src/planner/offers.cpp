@@ -1,5 +1,7 @@
 #include "offers.hpp"
 
+#include "serving_timer.hpp"
+
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/planner/offer_rules.hpp>
 
@@ -159,30 +161,6 @@ class OfferPlanner {
   LoadPlanner& loads_;
 };
 
-// Equal hardware under equal load is timed once, whoever offers it.
-class Timer {
- public:
-  explicit Timer(bool arrivals) : arrivals_(arrivals) {}
-  std::size_t add(const Option& option, double load) {
-    load = std::max(load, 1.0);
-    const auto [entry, fresh] = index_.try_emplace(
-        std::pair(key_of(*option.accelerator, option.fabric, option.layout), load), candidates_.size());
-    if (fresh) {
-      candidates_.push_back({option.accelerator, option.fabric, option.layout, load});
-      candidates_.back().arrivals = arrivals_;
-    }
-    return entry->second;
-  }
-  void run(const ServingJob& job, const Ceilings& ceilings) { times_ = serving_times(job, candidates_, ceilings); }
-  [[nodiscard]] const ServingTime& time(std::size_t index) const { return times_[index]; }
-
- private:
-  bool arrivals_ = false;
-  std::map<std::pair<ReplicaKey, double>, std::size_t> index_;
-  std::vector<ServingCandidate> candidates_;
-  std::vector<ServingTime> times_;
-};
-
 // What is known of a load once it is timed.
 void finish_load(const LoadPlanner& loads, Option& option) {
   CarriedLoad& carried = option.carried;
@@ -239,9 +217,9 @@ std::int64_t replicas_in_instance(const Supply& supply, std::int64_t replica) {
   return full_hosts * (supply.per_host / replica) + supply.per_instance % supply.per_host / replica;
 }
 
-std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
-                                std::vector<RejectedOffer>& rejected) {
-  const auto& [job, ceilings, table, loads] = planning;
+std::vector<std::vector<Option>> offer_layouts(const Catalog& catalog, const EstimateRequest& request,
+                                               const Planning& planning, std::vector<RejectedOffer>& rejected) {
+  HardwareTable& table = planning.table;
   OfferPlanner planner(catalog, request, planning);
   std::vector<std::vector<Option>> choices;
   for (const Provider& provider : catalog.providers()) {
@@ -265,8 +243,14 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       }
     }
   }
+  return choices;
+}
 
-  Timer timer(loads.arrives());
+std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
+                                std::vector<RejectedOffer>& rejected) {
+  const auto& [job, ceilings, table, loads] = planning;
+  auto choices = offer_layouts(catalog, request, planning, rejected);
+  ServingTimer timer(loads.arrives());
   std::vector<std::vector<std::array<std::size_t, 3>>> timed;  // alone, with the demand, at the load shown
   for (const auto& layouts : choices) {
     auto& pairs = timed.emplace_back();

@@ -40,6 +40,10 @@ struct Planning {
   HardwareTable& table;
   LoadPlanner& loads;
 };
+// For each offer that carries the demand every layout which does so with the fewest instances, priced by the hour and not yet timed.
+std::vector<std::vector<Option>> offer_layouts(const Catalog& catalog, const EstimateRequest& request,
+                                               const Planning& planning, std::vector<RejectedOffer>& rejected);
+
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
                                 std::vector<RejectedOffer>& rejected);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -217,41 +218,76 @@ bool chosen(const EstimateRequest& request, const Accelerator& accelerator) {
                                                    &accelerator) != request.accelerators.end();
 }
 
-void plan_offers(const Catalog& catalog, const EstimateRequest& request, Fitter& fitter, PartsEstimate& estimate) {
+// What an offer's instances make of the job; false without a price.
+bool settle(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
+            PartsOption& option) {
+  const auto hourly =
+      hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
+  if (!hourly) return false;
+  option.per_hour = hourly->total();
+  option.per_month = option.per_hour * option.hours_per_month;
+  price_work(estimate.plan.job, estimate.item, option);
+  option.bill = {};
+  add_bill(catalog, request, *hourly, option);
+  return true;
+}
+
+// Late with what is rented: as many instances as it takes.
+void hurry(const JobLimits& limits, PartsOption& option) {
+  constexpr double kMostInstances = 1 << 16;
+  const std::int64_t devices = option.devices / option.instances;
+  const double hosts = as_double(option.hosts) / as_double(option.instances);
+  const double late = option.total->value / *limits.deadline;
+  if (late <= 1) return;
+  option.instances = static_cast<std::int64_t>(std::min(kMostInstances, std::ceil(as_double(option.instances) * late)));
+  option.devices = option.instances * devices;
+  option.hosts = static_cast<std::int64_t>(std::ceil(as_double(option.instances) * hosts));
+  option.count_is_assumed = option.count_is_assumed || option.offer->scope == PriceScope::gpu;
+}
+
+std::optional<Rejection> plan_offer(const Catalog& catalog, const EstimateRequest& request, const JobLimits& limits,
+                                    const Fitted& fitted, const PartsEstimate& estimate, PartsOption& option) {
+  if (auto rejection = refused_by_rules(catalog, request, *option.provider, *option.offer, *option.accelerator))
+    return rejection;
+  if (fitted.rejection) return fitted.rejection;
+  if (auto rejection = count_devices(request, supply_of(*option.offer, fitted.per_host), option)) return rejection;
+  option.job = fitted.job;
+  option.memory = fitted.memory;
+  option.time = fitted.time;
+  option.hours_per_month = hours_per_month(*option.provider);
+  option.price_age_days = age_in_days(catalog, *option.offer, request.as_of);
+  bool priced = settle(catalog, request, estimate, option);
+  if (priced && option.total && limits.deadline && !request.count) {
+    hurry(limits, option);
+    priced = settle(catalog, request, estimate, option);
+  }
+  if (!priced) return Rejection{"price", "a price", "unknown", "ask the provider"};
+  if (!option.total) return std::nullopt;
+  return beyond_limits(limits, option.total->value, option.total_cost, request.currency);
+}
+
+void plan_offers(const Catalog& catalog, const EstimateRequest& request, const JobLimits& limits, Fitter& fitter,
+                 PartsEstimate& estimate) {
+  bool missed = false;
   for (const Provider& provider : catalog.providers()) {
     for (const Offer& offer : provider.offers) {
       if (!offer.rankable || !asked_for(request, provider, offer)) continue;
       const Accelerator& accelerator = *catalog.find_accelerator(offer.gpu);
       if (!chosen(request, accelerator)) continue;
-      const Fitted& fitted = fitter.on(accelerator);
       PartsOption option;
       option.provider = &provider;
       option.offer = &offer;
       option.accelerator = &accelerator;
-      std::optional<Rejection> rejection = refused_by_rules(catalog, request, provider, offer, accelerator);
-      if (!rejection) rejection = fitted.rejection;
-      if (!rejection) rejection = count_devices(request, supply_of(offer, fitted.per_host), option);
-      const auto hourly =
-          rejection
-              ? std::nullopt
-              : hourly_cost(catalog, {&provider, &offer, option.instances, request.currency, request.vat}, nullptr);
-      if (!rejection && !hourly) rejection = Rejection{"price", "a price", "unknown", "ask the provider"};
+      const auto rejection = plan_offer(catalog, request, limits, fitter.on(accelerator), estimate, option);
       if (rejection) {
+        missed = missed || rejection->rule == "deadline" || rejection->rule == "budget";
         estimate.rejected.push_back({&offer, *rejection});
-        continue;
+      } else {
+        estimate.options.push_back(std::move(option));
       }
-      option.job = fitted.job;
-      option.memory = fitted.memory;
-      option.time = fitted.time;
-      option.per_hour = hourly->total();
-      option.hours_per_month = hours_per_month(provider);
-      option.per_month = option.per_hour * option.hours_per_month;
-      option.price_age_days = age_in_days(catalog, offer, request.as_of);
-      price_work(estimate.plan.job, estimate.item, option);
-      add_bill(catalog, request, *hourly, option);
-      estimate.options.push_back(std::move(option));
     }
   }
+  estimate.limits_failed = missed && estimate.options.empty();
 }
 
 }  // namespace
@@ -276,13 +312,15 @@ ItemKind item_kind(const Network& network) {
   return text ? ItemKind::document : ItemKind::sample;
 }
 
-PartsEstimate estimate_parts(const Catalog& catalog, const EstimateRequest& request, const ResolvedModel& model) {
+PartsEstimate estimate_parts(const Catalog& catalog, const EstimateRequest& request, const ResolvedModel& model,
+                             const JobLimits& limits) {
   PartsEstimate estimate;
   estimate.plan = fit_parts(catalog, request, model);
   estimate.item = item_kind(estimate.plan.model.network);
+  estimate.limits = limits;
   check_amount(estimate);
   Fitter fitter(catalog, estimate.plan);
-  plan_offers(catalog, request, fitter, estimate);
+  plan_offers(catalog, request, limits, fitter, estimate);
   for (PartsFit& fit : estimate.plan.hardware) {
     const Fitted& fitted = fitter.on(*fit.accelerator);
     if (!fit.rejection) fit.rejection = fitted.rejection;

@@ -1,6 +1,8 @@
 set(GPUPLAN_PLANNER_SOURCES
   compare.cpp
+  batch_estimate.cpp
   company.cpp
+  duty.cpp
   estimate.cpp
   hardware.cpp
   limits.cpp
@@ -8,6 +10,7 @@ set(GPUPLAN_PLANNER_SOURCES
   model_resolution.cpp
   offer_rules.cpp
   offers.cpp
+  owned.cpp
   parts.cpp
   parts_estimate.cpp
   quality.cpp
@@ -16,6 +19,7 @@ set(GPUPLAN_PLANNER_SOURCES
   replica_load.cpp
   roofline.cpp
   solve.cpp
+  token_apis.cpp
   topology.cpp
   use_case.cpp
   training.cpp

@@ -1,5 +1,7 @@
 # The files of build/ and render/ are listed with their folder.
 set(GPUPLAN_REPORT_SOURCES
+  build/alternatives.cpp
+  build/batch_estimate.cpp
   build/compare.cpp
   build/calibration.cpp
   build/estimate.cpp
@@ -17,6 +19,8 @@ set(GPUPLAN_REPORT_SOURCES
   build/training.cpp
   build/training_estimate.cpp
   build/validate.cpp
+  render/alternatives_json.cpp
+  render/alternatives_text.cpp
   render/assertion.cpp
   render/compare_text.cpp
   render/csv.cpp

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "cli/parser.hpp"
 
+#include <algorithm>
+
 namespace gpuplan::cli {
 namespace {
 
@@ -21,6 +23,15 @@ class Session {
     };
     const Invocation invocation = parse_arguments(words);
     return std::get<ListDocument>(invocation.command->run(invocation.options, environment).document);
+  }
+  EstimateDocument estimate(std::vector<std::string> words) {
+    words.insert(words.begin(), "estimate");
+    words.insert(words.end(), {"--store", folder_.path("prices.db")});
+    Environment environment;
+    environment.today = {2026, 9, 20};
+    environment.home = folder_.path();
+    const Invocation invocation = parse_arguments(words);
+    return std::get<EstimateDocument>(invocation.command->run(invocation.options, environment).document);
   }
   [[nodiscard]] const testing::Folder& folder() const { return folder_; }
 
@@ -43,6 +54,20 @@ std::string list_of(const std::string& price) {
 }
 
 }  // namespace
+
+TEST_CASE("prices: imported prices of tokens stand beside the ranking", "[cli][prices]") {
+  Session session;
+  const std::string file = session.folder().write(
+      "tokens.json",
+      R"({"newco/llama-3.1-8b": {"litellm_provider": "newco", "mode": "chat", "input_cost_per_token": 1e-08, "output_cost_per_token": 2e-08}})");
+  (void)session.run({"import", "litellm", file});
+  const EstimateDocument document = session.estimate({"--model", "llama-3.1-8b", "--input", "1000", "--output", "500"});
+  const auto found = std::find_if(document.alternatives.token_apis.begin(), document.alternatives.token_apis.end(),
+                                  [](const TokenApiDocument& api) { return api.provider == "newco"; });
+  REQUIRE(found != document.alternatives.token_apis.end());
+  CHECK(found->imported);
+  CHECK(found->per_request == Approx(1000 * 1e-8 + 500 * 2e-8));
+}
 
 TEST_CASE("prices: imports are listed, compared, drawn over time and pruned", "[cli][prices]") {
   Session session;

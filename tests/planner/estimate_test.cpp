@@ -171,9 +171,8 @@ TEST_CASE("estimate: random jobs give finite and positive numbers", "[planner][s
       check_parts(model, std::string(format.name));
       continue;
     }
-    EstimateRequest request =
-        request_of(std::string(model.name), std::string(format.name), dice.whole(1, 300),
-                   dice.whole(2, std::min<std::int64_t>(most_positions(model), 200000)));
+    EstimateRequest request = request_of(std::string(model.name), std::string(format.name), dice.whole(1, 300),
+                                         dice.whole(2, std::min<std::int64_t>(most_positions(model), 200000)));
     request.job.engine = {std::string(on.name), false};
     request.job.input = {dice.whole(1, request.job.context.value - 1), false};
     request.job.output = {dice.whole(1, request.job.context.value - request.job.input.value), false};
@@ -350,8 +349,8 @@ TEST_CASE("estimate: an unknown name is refused with the nearest", "[planner]") 
 }
 
 TEST_CASE("estimate: a job that is not modelled is refused, not guessed", "[planner]") {
-  for (const JobType type : {JobType::batch, JobType::pretrain, JobType::full, JobType::lora, JobType::qlora,
-                             JobType::embed, JobType::generate, JobType::recommend}) {
+  for (const JobType type : {JobType::pretrain, JobType::full, JobType::lora, JobType::qlora, JobType::embed,
+                             JobType::generate, JobType::recommend}) {
     EstimateRequest request = request_of("llama-3.1-8b");
     request.job.type = {type, false};
     CAPTURE(to_string(type));
@@ -406,8 +405,9 @@ TEST_CASE("estimate: the longest context is the longest that fits", "[planner]")
   const Estimate estimate = make_estimate(built_in(), request_of("llama-3.1-70b", "int4"));
   REQUIRE(estimate.longest_context.has_value());
   const Option& best = estimate.options.front();
-  InferenceMemoryInputs in{&estimate.model, estimate.engine, built_in().visible_memory(*best.accelerator), best.layout,
-                           estimate.request, nullptr, best.accelerator};
+  InferenceMemoryInputs in{&estimate.model, estimate.engine,  built_in().visible_memory(*best.accelerator),
+                           best.layout,     estimate.request, nullptr,
+                           best.accelerator};
   in.request.context = *estimate.longest_context;
   CHECK(max_concurrency(in) >= 1);
   in.request.context = *estimate.longest_context + 1;

@@ -8,6 +8,7 @@
 #include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
 #include <gpuplan/deploy/deployment.hpp>
+#include <gpuplan/job/duty.hpp>
 #include <gpuplan/job/job.hpp>
 #include <gpuplan/memory/inference.hpp>
 #include <gpuplan/perf/serving.hpp>
@@ -51,6 +52,7 @@ struct EstimateRequest {
   const FrameworkRelease* software = nullptr;  ///< that must run
   std::optional<double> min_quality;  ///< share of the original's quality that the format of the weights keeps at least
   SortBy sort = SortBy::cost;
+  std::optional<Duty> duty;  ///< of a service that is not always on
 };
 
 /// The smallest number of one accelerator that carries the job.

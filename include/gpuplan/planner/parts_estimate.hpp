@@ -10,6 +10,7 @@
 
 #include <gpuplan/cost/job_cost.hpp>
 #include <gpuplan/perf/parts.hpp>
+#include <gpuplan/planner/batch_estimate.hpp>
 #include <gpuplan/planner/parts.hpp>
 
 #include <cstdint>
@@ -56,10 +57,14 @@ struct PartsEstimate {
   std::vector<PartsOption> options;  ///< ranked
   std::vector<RejectedOffer> rejected;
   std::vector<Warning> warnings;
+  JobLimits limits;            ///< as asked for
+  bool limits_failed = false;  ///< there are options, but none within the deadline or budget
 };
 
 /// Throws InputError as `plan_parts`, and when the job counts what the network does not work on.
-PartsEstimate estimate_parts(const Catalog& catalog, const EstimateRequest& request, const ResolvedModel& model);
+/// @param limits  of a job that ends: an offer is rented as often as it takes to be in time
+PartsEstimate estimate_parts(const Catalog& catalog, const EstimateRequest& request, const ResolvedModel& model,
+                             const JobLimits& limits = {});
 
 /// Evaluates an option again with a recorder: the terms of memory, time and money.
 void explain_option(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,

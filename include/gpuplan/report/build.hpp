@@ -1,13 +1,16 @@
 #pragma once
 /// From the planner's results and the catalogue to documents.
 
+#include <gpuplan/planner/batch_estimate.hpp>
 #include <gpuplan/planner/compare.hpp>
 #include <gpuplan/planner/estimate.hpp>
 #include <gpuplan/planner/offer_rules.hpp>
+#include <gpuplan/planner/owned.hpp>
 #include <gpuplan/planner/parts.hpp>
 #include <gpuplan/planner/parts_estimate.hpp>
 #include <gpuplan/planner/roofline.hpp>
 #include <gpuplan/planner/solve.hpp>
+#include <gpuplan/planner/token_apis.hpp>
 #include <gpuplan/planner/topology.hpp>
 #include <gpuplan/planner/training.hpp>
 #include <gpuplan/planner/training_estimate.hpp>
@@ -29,6 +32,19 @@ EstimateDocument report_training_estimate(const Catalog& catalog, const Training
 /// Of a network that does not generate token by token.
 EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
                                  bool explain);
+/// Of requests that nobody waits for.
+EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& request, const BatchEstimate& estimate,
+                                 bool explain);
+/// What stands beside the ranking of an estimate: services that sell the same tokens, machines that are bought.
+struct AlternativesRequest {
+  double cached_share = 0;  ///< of the prompts
+  std::vector<ListedTokenPrice> imported;
+  std::optional<OwnedTerms> owned;  ///< empty: none is asked for
+};
+void add_alternatives(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
+                      const AlternativesRequest& asked, EstimateDocument& d);
+void add_alternatives(const Catalog& catalog, const EstimateRequest& request, const BatchEstimate& estimate,
+                      const AlternativesRequest& asked, EstimateDocument& d);
 MemoryReport report_memory(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                            bool explain);
 

@@ -6,6 +6,7 @@
 
 #include <gpuplan/base/error.hpp>
 #include <gpuplan/base/explain.hpp>
+#include <gpuplan/report/document/alternatives.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -107,11 +108,12 @@ struct TrainRunDocument {
   double per_1m_tokens = 0;
 };
 
-/// Of a network that does not generate token by token.
+/// Of a network that does not generate token by token, and of a batch job of one that does.
 struct RunDocument {
-  double batch = 1;    ///< items at once on a device
-  Spread latency_s;    ///< of a batch
-  Spread items_per_s;  ///< of all devices, as the rest
+  bool generates = false;  ///< token by token: then an item is a request, and `time` of the option is not empty
+  double batch = 1;        ///< items at once on a device; of requests, in flight on a replica
+  Spread latency_s;        ///< of a batch
+  Spread items_per_s;      ///< of all devices, as the rest
   std::optional<Spread> tokens_per_s;
   std::optional<Spread> audio_speed;                    ///< seconds of sound a second
   std::optional<Spread> total_s;                        ///< of a job that ends
@@ -124,6 +126,7 @@ struct CostTerm {
   double amount = 0;
 };
 struct CostDocument {
+  Known billed_hours;  ///< a month, of what is not always on
   double per_hour = 0, per_month = 0, per_1m_output_tokens = 0;
   std::vector<CostTerm> terms;  ///< of the month, of a job that ends of the job; they add up to it
 };
@@ -267,13 +270,15 @@ struct EstimateDocument {
   std::vector<RateDocument> rates;
   ModelDocument model;
   std::vector<JobValue> job;
-  std::string item;  ///< what a network that does not generate text works on: image, video, document, recording, sample
+  std::string
+      item;  ///< what is worked on one by one: image, video, document, recording, sample; of a batch job request
   FilterDocument filters;
   std::string as_of;
   std::string sort;
   std::optional<FitDocument> solve;
   std::vector<HardwareDocument> hardware;
   std::vector<OptionDocument> options;
+  AlternativesDocument alternatives;
   std::vector<RejectedDocument> rejected;
   std::string no_option;  ///< why there is none, where the job can say it
   std::vector<NoticeDocument> warnings;

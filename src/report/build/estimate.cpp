@@ -33,6 +33,7 @@ OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& re
   d.cost.per_hour = option.per_hour;
   d.cost.per_month = option.per_month;
   d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
+  if (request.duty) d.cost.billed_hours = option.hours_per_month;
   for (const auto& term : option.hourly.terms())
     d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
   d.count_basis = option.count_is_assumed ? "assumed" : "listed";
@@ -108,6 +109,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   EstimateDocument d;
   d.model = describe_model(request.job, estimate);
   d.job = describe_job(request.job, estimate);
+  if (request.duty) d.job.push_back({"hours", request.duty->text, false});
   d.hardware = describe_hardware(estimate);
   std::int64_t rank = 0;
   for (const Option& option : estimate.options) {

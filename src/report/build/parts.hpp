@@ -39,6 +39,8 @@ double zero_stage(StateSharding sharding);
 /// What an offer says of itself: provider, price, place.
 void describe_offer(const Catalog& catalog, const Provider& provider, const Offer& offer,
                     std::optional<std::int64_t> price_age_days, OptionDocument& d);
+/// `no option keeps the deadline of …`.
+std::string kept_by_none(const JobLimits& limits, std::string_view currency);
 FilterDocument filters_of(const EstimateRequest& request);
 /// What every estimate says beside its job and options, which are there already: catalogue, money, filters, what was left out, warnings.
 void describe_market(const Catalog& catalog, const EstimateRequest& request, std::set<std::string_view> currencies,

@@ -84,6 +84,7 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   attach_evidence(evidence_of(catalog, EvidenceJob::parts, plan.identity, plan.runtime->name, plan.model.scheme.name),
                   estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
+  if (estimate.limits_failed) d.no_option = kept_by_none(estimate.limits, request.currency);
   d.changes = changes_of(estimate, request.currency);
   if (explain && !estimate.options.empty()) {
     Explain why;

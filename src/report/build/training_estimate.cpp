@@ -127,13 +127,7 @@ std::string why_nothing_runs(const TrainingEstimate& estimate) {
 std::string why_no_option(const TrainingEstimateRequest& request, const TrainingEstimate& estimate) {
   if (!estimate.options.empty()) return {};
   if (!estimate.limits_failed) return why_nothing_runs(estimate);
-  std::string limits;
-  if (request.load.deadline) limits = "the deadline of " + format_seconds(*request.load.deadline);
-  if (request.load.budget) {
-    limits += (limits.empty() ? "" : " or ") + std::string("the budget of ") +
-              format_significant(*request.load.budget, 4) + " " + std::string(request.offers.currency);
-  }
-  return "no option keeps " + limits;
+  return kept_by_none({request.load.deadline, request.load.budget}, request.offers.currency);
 }
 
 std::vector<ChangeDocument> changes_of(const TrainingEstimate& estimate, std::string_view currency) {

@@ -10,7 +10,8 @@ namespace {
 std::string rate_text(const RunDocument& run, const std::string& item) {
   if (run.audio_speed) return format_significant(run.audio_speed->value, 3) + " s of sound a second";
   std::string text = format_significant(run.items_per_s.value, 3) + " " + item + "s/s";
-  if (run.tokens_per_s) text += " (" + format_significant(run.tokens_per_s->value, 3) + " tokens/s)";
+  if (run.tokens_per_s)
+    text += " (" + format_significant(run.tokens_per_s->value, 3) + (run.generates ? " output" : "") + " tokens/s)";
   return text;
 }
 
@@ -22,7 +23,9 @@ std::string range_text(const Spread& spread) {
 std::string unit_cost_text(const RunDocument& run, const EstimateDocument& d) {
   if (run.per_audio_hour) return money_text(*run.per_audio_hour, d.currency) + " per hour of sound";
   std::string text = money_text(run.per_1000_items.value_or(0), d.currency) + " per 1,000 " + d.item + "s";
-  if (run.per_1m_tokens) text += ", " + money_text(*run.per_1m_tokens, d.currency) + " per 1M tokens";
+  if (run.per_1m_tokens)
+    text += ", " + money_text(*run.per_1m_tokens, d.currency) +
+            (run.generates ? " per 1M output tokens" : " per 1M tokens");
   return text;
 }
 
@@ -43,14 +46,20 @@ std::string run_answer(const EstimateDocument& d) {
 }
 
 std::string run_plan_line(const OptionDocument& best) {
+  if (best.run->generates) {
+    return plural(best.replicas, "replica") + " x " + plural(best.gpus_per_replica, "GPU") + " (TP" +
+           format_whole(best.layout.tp) + (best.layout.pp > 1 ? " PP" + format_whole(best.layout.pp) : "") + ", " +
+           best.layout.engine + "), each with " + plural(static_cast<std::int64_t>(best.run->batch), "request") +
+           " in flight of at most " + format_whole(best.memory.max_concurrency.value_or(0));
+  }
   return plural(best.count, "GPU") + ", each with the whole network (" + best.layout.engine + ") and a batch of " +
          format_whole(best.run->batch);
 }
 
 std::string run_time_line(const OptionDocument& best, const EstimateDocument& d) {
   const RunDocument& run = *best.run;
-  std::string line = "a batch of " + format_whole(run.batch) + " takes " + spread_text(run.latency_s) + "; " +
-                     rate_text(run, d.item) + " in all (" +
+  const std::string one = run.generates ? "a request" : "a batch of " + format_whole(run.batch);
+  std::string line = one + " takes " + spread_text(run.latency_s) + "; " + rate_text(run, d.item) + " in all (" +
                      range_text(run.audio_speed ? *run.audio_speed : run.items_per_s) + ")";
   if (run.total_s) line += "; the job " + spread_text(*run.total_s);
   return line + " (80 % intervals)";

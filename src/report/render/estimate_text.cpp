@@ -88,8 +88,10 @@ std::string cost_line(const OptionDocument& best, const EstimateDocument& d) {
   std::string line;
   for (const CostTerm& term : best.cost.terms)
     line += (line.empty() ? "" : " + ") + term.id + " " + money_text(term.amount, d.currency);
-  line += " = " + money_text(best.cost.per_month, d.currency) + " a month" + vat_words(best, d) + "; " +
-          money_text(best.cost.per_1m_output_tokens, d.currency) + " per 1M output tokens at that load; price of " +
+  line += " = " + money_text(best.cost.per_month, d.currency) + " a month" +
+          (best.cost.billed_hours ? " of " + format_whole(*best.cost.billed_hours) + " billed hours" : "") +
+          vat_words(best, d) + "; " + money_text(best.cost.per_1m_output_tokens, d.currency) +
+          " per 1M output tokens at that load; price of " +
           (best.price_observed_on.empty() ? "an unknown day" : best.price_observed_on) + ", " + best.price_confidence;
   return line;
 }
@@ -242,6 +244,7 @@ std::string estimate_text(const EstimateDocument& d, const TextStyle& style) {
     const auto shown = shown_options(d);
     out += "\n" + bold(options_title(d, shown.size()), style) + "\n" + options_table(d, shown, style);
     out += dropped_offers(d, style);
+    out += alternatives_text(d, style);
   }
   const auto runnable = std::count_if(d.hardware.begin(), d.hardware.end(),
                                       [](const HardwareDocument& h) { return h.memory.has_value(); });

@@ -35,6 +35,9 @@ std::string run_cost_line(const OptionDocument& best, const EstimateDocument& d)
 std::string run_options_table(const EstimateDocument& d, const std::vector<const OptionDocument*>& shown,
                               const TextStyle& style);
 
+// What stands beside the ranking: services that sell the same tokens, machines that are bought. Empty without any.
+std::string alternatives_text(const EstimateDocument& d, const TextStyle& style);
+
 // The same for training jobs.
 std::string train_answer(const EstimateDocument& d);
 std::string train_plan_line(const OptionDocument& best);

@@ -19,6 +19,7 @@ Json cell_json(const Cell& cell);
 Json catalog_json(const CatalogStamp& c);
 Json model_json(const ModelDocument& m);
 Json job_json(const std::vector<JobValue>& job);
+Json alternatives_json(const AlternativesDocument& d);
 Json explanation_json(const std::vector<ExplainedTerm>& terms);
 
 // What is planned: json_plans.cpp.

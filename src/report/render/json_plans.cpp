@@ -77,11 +77,13 @@ void add_known(Json& out, const std::string& name, const std::optional<Spread>& 
   for (const char* end : {"", "_low", "_high"}) out[name + end] = nullptr;
 }
 
-Json run_time_json(const RunDocument& r, const std::string& item) {
-  Json out = Json::object();
-  for (const char* name :
-       {"ttft_s", "tpot_s", "prefill_tokens_per_s", "decode_tokens_per_s", "output_tokens_per_s", "step_s"})
-    add_known(out, name, std::nullopt);
+Json run_time_json(const RunDocument& r, const std::string& item, const TimeDocument& generation = {}) {
+  Json out = time_json(generation);
+  if (!r.generates) {
+    for (const char* name :
+         {"ttft_s", "tpot_s", "prefill_tokens_per_s", "decode_tokens_per_s", "output_tokens_per_s", "step_s"})
+      add_known(out, name, std::nullopt);
+  }
   add_known(out, "total_s", r.total_s);
   add_spread(out, "latency_s", r.latency_s);
   add_spread(out, "items_per_s", r.items_per_s);
@@ -98,7 +100,7 @@ Json run_cost_json(const CostDocument& c, const RunDocument& r) {
           {"per_hour", number(c.per_hour)},
           {"per_month", number(c.per_month)},
           {"total", number(r.total_cost.value_or(c.per_month))},
-          {"per_1m_output_tokens", nullptr},
+          {"per_1m_output_tokens", r.generates ? number(c.per_1m_output_tokens) : Json(nullptr)},
           {"per_1000_items", known(r.per_1000_items)},
           {"per_1m_tokens", known(r.per_1m_tokens)},
           {"per_audio_hour", known(r.per_audio_hour)},
@@ -113,6 +115,7 @@ Json cost_json(const CostDocument& c) {
           {"per_month", number(c.per_month)},
           {"total", number(c.per_month)},
           {"per_1m_output_tokens", number(c.per_1m_output_tokens)},
+          {"billed_hours", known(c.billed_hours)},
           {"terms", std::move(terms)}};
 }
 
@@ -259,8 +262,8 @@ Json option_json(const OptionDocument& o, const std::string& item) {
   out["utilization"] = nullptr;
   out["at"] = {
       {"concurrency", nullptr}, {"request_rate", nullptr}, {"basis", "batch"}, {"batch", number(o.run->batch)}};
-  out["alone"] = unknown_json({"ttft_s", "tpot_s", "decode_tokens_per_s"});
-  out["time"] = run_time_json(*o.run, item);
+  if (!o.run->generates) out["alone"] = unknown_json({"ttft_s", "tpot_s", "decode_tokens_per_s"});
+  out["time"] = run_time_json(*o.run, item, o.time);
   out["cost"] = run_cost_json(o.cost, *o.run);
   return out;
 }
@@ -390,6 +393,7 @@ Json to_json(const EstimateDocument& d) {
               {"interval_level", kIntervalLevel},
               {"sort", d.sort},
               {"options", std::move(options)},
+              {"alternatives", alternatives_json(d.alternatives)},
               {"rejected", std::move(rejected)},
               {"hardware", hardware_json(d.hardware, d.item)},
               {"changes", std::move(changes)},
