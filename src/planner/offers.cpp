@@ -248,7 +248,7 @@ std::vector<std::vector<Option>> offer_layouts(const Catalog& catalog, const Est
 
 std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& request, const Planning& planning,
                                 std::vector<RejectedOffer>& rejected) {
-  const auto& [job, ceilings, table, loads] = planning;
+  LoadPlanner& loads = planning.loads;
   auto choices = offer_layouts(catalog, request, planning, rejected);
   ServingTimer timer(loads.arrives());
   std::vector<std::vector<std::array<std::size_t, 3>>> timed;  // alone, with the demand, at the load shown
@@ -259,7 +259,7 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       pairs.push_back({timer.add(option, 1), timer.add(option, asked), timer.add(option, option.load)});
     }
   }
-  timer.run(job, ceilings);
+  timer.run(planning.job, planning.ceilings);
 
   std::vector<Option> options;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -274,7 +274,8 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       if (loads.arrives()) return a.at.e2e.value > b.at.e2e.value;  // all give what is asked for
       return a.output_tokens_per_s() < b.output_tokens_per_s();
     });
-    best->memory = inference_memory(table.memory_inputs(*best->accelerator, best->layout), best->demand, nullptr);
+    best->memory =
+        inference_memory(planning.table.memory_inputs(*best->accelerator, best->layout), best->demand, nullptr);
     best->per_1m_output_tokens = best->per_hour / (best->output_tokens_per_s() * 3600) * 1e6;
     options.push_back(std::move(*best));
   }
