@@ -79,19 +79,28 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<Key> order;
   std::map<Key, Group> groups;
   for (std::size_t i = 1; i < arguments.size(); ++i) read_groups(arguments[i], order, groups);
+  constexpr std::size_t kPiece = 60'000;  // compilers need not take literals of more than 65,536
   std::string out =
-      "// Written by tools/embed_measured from data/measured.\n#include \"measured_data.hpp\"\n\nnamespace gpuplan "
-      "{\n\n"
-      "constinit const std::string_view kMeasuredGroups =\n";
+      "// Written by tools/embed_measured from data/measured.\n#include \"measured_data.hpp\"\n\nnamespace gpuplan {\n"
+      "namespace {\n\nconstexpr std::string_view kPieces[] = {\n";
+  std::size_t piece = 0;
   for (const Key& key : order) {
     const Group& group = groups.at(key);
     const std::vector<std::string> metrics(group.metrics.begin(), group.metrics.end());
     std::vector<std::string> fields(key.begin(), key.end());
     fields.insert(fields.end(),
                   {std::to_string(group.rows), group.first_row, join(metrics, ","), group.newest, group.source});
-    out += "    " + literal(join(fields, "\t")) + "\n";
+    const std::string line = literal(join(fields, "\t"));
+    if (piece + line.size() > kPiece) {
+      out += "    ,\n";
+      piece = 0;
+    }
+    piece += line.size();
+    out += "    " + line + "\n";
   }
-  out += "    ;\n\n}  // namespace gpuplan\n";
+  out +=
+      "};\n\n}  // namespace\n\nconst std::span<const std::string_view> kMeasuredGroups = kPieces;\n\n}  // namespace "
+      "gpuplan\n";
   std::ofstream file(arguments[0], std::ios::binary);
   file << out;
   return file.flush() ? 0 : 1;

@@ -1,10 +1,11 @@
 #pragma once
 // What tools/embed_measured writes.
 
+#include <span>
 #include <string_view>
 
 namespace gpuplan {
 
-extern const std::string_view kMeasuredGroups;  // a line a group, fields parted by tabs
+extern const std::span<const std::string_view> kMeasuredGroups;  // texts of lines, one a group, fields parted by tabs
 
 }  // namespace gpuplan

@@ -3,7 +3,6 @@
 #include "measured_data.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace gpuplan {
@@ -17,23 +16,24 @@ std::string_view take(std::string_view& text, char mark) {
   return taken;
 }
 
+MeasuredGroup group_of(std::string_view line) {
+  MeasuredGroup group;
+  for (std::string_view* field :
+       {&group.file, &group.model, &group.accelerator, &group.engine, &group.release, &group.format})
+    *field = take(line, '\t');
+  const std::string_view rows = take(line, '\t');
+  std::from_chars(rows.data(), rows.data() + rows.size(), group.rows);
+  for (std::string_view* field : {&group.first_row, &group.metrics, &group.observed_on, &group.source})
+    *field = take(line, '\t');
+  return group;
+}
+
 }  // namespace
 
 std::vector<MeasuredGroup> measured_groups() {
   std::vector<MeasuredGroup> groups;
-  std::string_view rest = kMeasuredGroups;
-  groups.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')));
-  while (!rest.empty()) {
-    std::string_view line = take(rest, '\n');
-    MeasuredGroup group;
-    for (std::string_view* field :
-         {&group.file, &group.model, &group.accelerator, &group.engine, &group.release, &group.format})
-      *field = take(line, '\t');
-    const std::string_view rows = take(line, '\t');
-    std::from_chars(rows.data(), rows.data() + rows.size(), group.rows);
-    for (std::string_view* field : {&group.first_row, &group.metrics, &group.observed_on, &group.source})
-      *field = take(line, '\t');
-    groups.push_back(group);
+  for (std::string_view rest : kMeasuredGroups) {
+    while (!rest.empty()) groups.push_back(group_of(take(rest, '\n')));
   }
   return groups;
 }
