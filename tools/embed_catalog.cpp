@@ -6,7 +6,6 @@
 #include "../src/catalog/fields.hpp"
 
 #include <gpuplan/base/text.hpp>
-#include <gpuplan/catalog/use_cases.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -92,6 +91,7 @@ constexpr std::string_view record_type() {
   if constexpr (std::same_as<R, EnergyMix>) return "EnergyMix";
   if constexpr (std::same_as<R, FailureStudy>) return "FailureStudy";
   if constexpr (std::same_as<R, FormatQuality>) return "FormatQuality";
+  if constexpr (std::same_as<R, UseCase>) return "UseCase";
   if constexpr (std::same_as<R, CurrencyRate>) return "CurrencyRate";
 }
 
@@ -189,7 +189,7 @@ std::string Writer::array_of(std::span<const R> records) {
   return array(record_type<R>(), records.size(), body);
 }
 
-void write(std::ostream& out, const Dataset& dataset, std::string_view use_cases) {
+void write(std::ostream& out, const Dataset& dataset) {
   out << "// Written by tools/embed_catalog from data/*.yaml; edit those.\n"
          "#include \"embedded.hpp\"\n\nnamespace gpuplan {\nnamespace {\nusing namespace std::literals;\n";
   Writer writer(out);
@@ -209,6 +209,7 @@ void write(std::ostream& out, const Dataset& dataset, std::string_view use_cases
                                     writer.array_of(view.energy),
                                     writer.array_of(view.failure_studies),
                                     writer.array_of(view.format_qualities),
+                                    writer.array_of(view.use_cases),
                                     writer.array_of(view.currencies)};
   out << "constexpr Source kSources[] = {\n";
   for (const Source& source : view.sources) {
@@ -217,8 +218,7 @@ void write(std::ostream& out, const Dataset& dataset, std::string_view use_cases
   out << "};\n\nconstexpr CatalogView kBuiltIn{";
   for (const auto& name : names) out << name << ", ";
   out << "kSources, " << literal(view.hash) << "};\n}  // namespace\n\n"
-      << "const CatalogView& built_in_catalog() { return kBuiltIn; }\n"
-      << "std::string_view built_in_use_cases() { return " << literal(use_cases) << "; }\n\n}  // namespace gpuplan\n";
+      << "const CatalogView& built_in_catalog() { return kBuiltIn; }\n\n}  // namespace gpuplan\n";
 }
 
 int run(int argc, char** argv) {
@@ -228,24 +228,17 @@ int run(int argc, char** argv) {
   }
   Dataset dataset;
   std::vector<FactsDocument> documents;
-  std::string use_cases;
   for (int i = 2; i < argc; ++i) {
     const std::string path = argv[i];
     const std::string origin = path.substr(path.rfind('/') + 1);
     const std::string text = read_text_file(path);
-    if (origin == "use_cases.yaml") {
-      use_cases = text;
-      (void)read_use_cases(parse_yaml(text, "data/" + origin), "data/" + origin);
-      dataset.hash = content_hash(text, dataset.hash);
-      continue;
-    }
     documents.push_back({"data/" + origin, parse_yaml(text, "data/" + origin, kBuiltInNodes)});
     read_facts(dataset, documents.back().root, documents.back().origin, Layer::built_in);
     dataset.hash = content_hash(text, dataset.hash);
   }
   check_facts(dataset, documents);
   std::ostringstream out;
-  write(out, dataset, use_cases);
+  write(out, dataset);
   std::ofstream file(argv[1], std::ios::binary);
   file << out.str();
   return file.flush() ? 0 : 1;

@@ -244,6 +244,14 @@ Parsed<double> parse_non_negative(std::string_view text) {
   return number;
 }
 
+Parsed<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const auto number = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
+  const double whole = percent ? 100 : 1;
+  if (!number.value || *number.value > whole) return fail<double>("share", text, "0 to 1, or 0% to 100%");
+  return Parsed<double>::ok(*number.value / whole);
+}
+
 Parsed<std::int64_t> parse_count(std::string_view text) { return whole_number(text, 1, kCountExpected); }
 
 Parsed<std::int64_t> parse_count_or_zero(std::string_view text) { return whole_number(text, 0, kCountOrZeroExpected); }

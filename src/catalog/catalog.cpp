@@ -102,6 +102,7 @@ const Provider* Catalog::find_provider(std::string_view name) const {
                                   [&](const Provider& p) { return lookup_key(p.title) == key; });
   return found == view_.providers.end() ? nullptr : &*found;
 }
+const UseCase* Catalog::find_use_case(std::string_view name) const { return find(view_.use_cases, name); }
 const CurrencyRate* Catalog::find_currency(std::string_view code) const {
   const std::string key = to_lower(code);
   const auto found = std::find_if(view_.currencies.begin(), view_.currencies.end(),
@@ -154,6 +155,7 @@ std::string Catalog::nearest_training_framework(std::string_view name) const {
 }
 std::string Catalog::nearest_runtime(std::string_view name) const { return nearest(view_.runtimes, name); }
 std::string Catalog::nearest_provider(std::string_view name) const { return nearest(view_.providers, name); }
+std::string Catalog::nearest_use_case(std::string_view name) const { return nearest(view_.use_cases, name); }
 std::string Catalog::nearest_currency(std::string_view name) const {
   std::vector<std::string_view> candidates;
   for (const CurrencyRate& rate : view_.currencies) candidates.push_back(rate.currency);

@@ -84,6 +84,7 @@ class Checker {
     unique_names(dataset_.energy, "energy record");
     unique_names(dataset_.failure_studies, "failure study");
     unique_names(dataset_.format_qualities, "quality of a format");
+    unique_names(dataset_.use_cases, "use case");
     for (const CurrencyRate& rate : dataset_.currencies) check(rate);
     for (const Accelerator& gpu : dataset_.accelerators) check(gpu);
     for (const Link& link : dataset_.links) positive(link, "link", "gb_per_s_per_direction", link.rate);
@@ -114,6 +115,7 @@ class Checker {
       check_currency(mix, "energy record", "currency", mix.currency);
       positive(mix, "energy record", "pue", mix.pue);
     }
+    for (const UseCase& use : dataset_.use_cases) check(use);
     std::vector<Problem> problems;
     for (const Reader& reader : readers_)
       problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
@@ -308,6 +310,17 @@ class Checker {
     if (owned.residual_percent.or_else(0) > 100) {
       report(owned, "residual_percent", "owned machine " + quoted(owned.name) + " sells for more than it cost");
     }
+  }
+  void check(const UseCase& use) {
+    positive(use, "use case", "input", use.input);
+    positive(use, "use case", "output", use.output);
+    positive(use, "use case", "active_share", use.active_share);
+    const auto is_share = [&](std::string_view field, const Fact<double>& share) {
+      if (share.or_else(0) > 1)
+        report(use, field, "use case " + quoted(use.name) + " has more than all as " + std::string(field));
+    };
+    is_share("active_share", use.active_share);
+    is_share("prefix_hit", use.prefix_hit);
   }
   void check(const Provider& provider) {
     positive(provider, "provider", "hours_per_month", provider.hours_per_month);

@@ -22,6 +22,7 @@ Dataset::Dataset(const CatalogView& base)
       energy(base.energy.begin(), base.energy.end()),
       failure_studies(base.failure_studies.begin(), base.failure_studies.end()),
       format_qualities(base.format_qualities.begin(), base.format_qualities.end()),
+      use_cases(base.use_cases.begin(), base.use_cases.end()),
       currencies(base.currencies.begin(), base.currencies.end()),
       sources(base.sources.begin(), base.sources.end()) {}
 
@@ -60,6 +61,7 @@ CatalogView Dataset::view() const {
           energy,
           failure_studies,
           format_qualities,
+          use_cases,
           currencies,
           sources,
           hash};

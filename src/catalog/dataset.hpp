@@ -47,6 +47,7 @@ class Dataset {
   std::vector<EnergyMix> energy;
   std::vector<FailureStudy> failure_studies;
   std::vector<FormatQuality> format_qualities;
+  std::vector<UseCase> use_cases;
   std::vector<CurrencyRate> currencies;
   std::vector<Source> sources;
 

@@ -6,7 +6,5 @@
 namespace gpuplan {
 
 const CatalogView& built_in_catalog();
-// The text of data/use_cases.yaml: few records, read when they are asked for.
-std::string_view built_in_use_cases();
 
 }  // namespace gpuplan

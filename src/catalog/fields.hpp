@@ -4,6 +4,7 @@
 
 #include "field_units.hpp"
 #include "fields_market.hpp"
+#include "fields_use.hpp"
 
 namespace gpuplan {
 
@@ -399,6 +400,8 @@ template <>
 inline constexpr std::string_view list_key<FailureStudy> = "failure_studies";
 template <>
 inline constexpr std::string_view list_key<FormatQuality> = "format_qualities";
+template <>
+inline constexpr std::string_view list_key<UseCase> = "use_cases";
 template <>
 inline constexpr std::string_view list_key<CurrencyRate> = "rates";
 

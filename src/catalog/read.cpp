@@ -282,6 +282,7 @@ void read_facts(Dataset& into, const Node& document, std::string_view origin, La
   read_list(into.energy, in, context);
   read_list(into.failure_studies, in, context);
   read_list(into.format_qualities, in, context);
+  read_list(into.use_cases, in, context);
   context.collected_on.clear();  // prices age: the day they were carried over is not the day they were seen
   const bool offers_changed = in.has(list_key<Provider>);
   read_list(into.providers, in, context);

@@ -38,10 +38,10 @@ void refuse_parts_flags(const Options& options, const FlagNames& but) {
              "a diffusion pipeline, an encoder or an image network as --model");
 }
 
-void refuse_residency_flags(const Options& options) {
-  const auto& said = options.said_of_residency.empty() ? options.said_of_load : options.said_of_residency;
-  if (said.empty()) return;
-  const std::string flag = "--" + said.front();
+void refuse_residency_flags(const Options& options, const FlagNames& but) {
+  std::string flag = first_said(options.said_of_residency, but);
+  if (flag.empty()) flag = first_said(options.said_of_load, but);
+  if (flag.empty()) return;
   contradict(flag + " is about serving a language model", flag,
              "a language model that generates as --model, and no --train");
 }

@@ -14,7 +14,7 @@ using FlagNames = std::vector<std::string_view>;
 void refuse_training_flags(const Options& options, const FlagNames& but = {});
 void refuse_parts_flags(const Options& options, const FlagNames& but = {});
 /// Of flags about serving a language model: host memory, neighbours, the load.
-void refuse_residency_flags(const Options& options);
+void refuse_residency_flags(const Options& options, const FlagNames& but = {});
 /// What describes requests means nothing to a training job, and what no search over layouts reads is not ignored.
 void refuse_serving_flags(const Options& options, TrainingMethod method);
 void refuse_training_offload(const Options& options);

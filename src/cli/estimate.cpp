@@ -38,6 +38,7 @@ const FlagNames kLimitFlags = {"deadline", "by", "budget"};
 const FlagNames kPartsTrainingFlags = {"flash-attention", "offload"};
 const FlagNames kAmountFlags = {"tokens"};
 const FlagNames kBatchFlags = {"tokens", "items", "batch"};
+const FlagNames kBatchLoadFlags = {"prefix-hit", "min-quality"};
 
 Outcome run_training_memory(const Options& options, const Environment& environment, TrainingMethod method) {
   refuse_parts_flags(options);
@@ -172,7 +173,6 @@ BatchLoad batch_load(const Options& options, const EstimateRequest& request) {
 
 AlternativesRequest alternatives_of(const Options& options, const Environment& environment, const Catalog& catalog) {
   AlternativesRequest asked;
-  asked.cached_share = options.cached_share;
   asked.imported = imported_token_prices(options, environment);
   if (!options.owned.country.empty()) asked.owned = owned_terms(catalog, options);
   return asked;
@@ -182,7 +182,7 @@ Estimated estimate_batch_job(const Options& options, const Environment& environm
                              const EstimateRequest& request) {
   refuse_training_flags(options, kLimitFlags);
   refuse_parts_flags(options, kBatchFlags);
-  refuse_residency_flags(options);
+  refuse_residency_flags(options, kBatchLoadFlags);
   BatchLoad load = batch_load(options, request);
   load.limits = resolve_limits(catalog, options, request);
   const BatchEstimate estimate = estimate_batch(catalog, request, load);

@@ -1,175 +1,9 @@
 #include "flags.hpp"
 
-#include <gpuplan/base/parse.hpp>
-#include <gpuplan/base/text.hpp>
-
-#include <array>
+#include "flag_values.hpp"
 
 namespace gpuplan::cli {
 namespace {
-
-using Outcome = std::optional<Problem>;
-
-template <class T, class Set>
-Outcome take(const Parsed<T>& parsed, Set set) {
-  if (!parsed.value) return Problem{parsed.id, parsed.message, std::nullopt, parsed.expected, parsed.nearest, {}};
-  set(*parsed.value);
-  return std::nullopt;
-}
-
-template <class T>
-void said(Setting<T>& setting, T value) {
-  setting = {std::move(value), false};
-}
-
-Outcome take_text(std::string_view text, std::string& into) {
-  return take(parse_text(text), [&](const std::string& value) { into = value; });
-}
-
-// A filter of nothing would be no filter.
-Outcome refuse_empty(const std::vector<std::string>& parts, std::string_view text) {
-  if (!parts.empty()) return std::nullopt;
-  return Problem{"input.bad_value",
-                 "no name in '" + std::string(text) + "'",
-                 std::nullopt,
-                 "one or more names, with commas between them",
-                 {},
-                 {}};
-}
-
-// Names may hold commas: the text is taken apart where the catalogue is known.
-Outcome take_gpus(std::string_view text, std::vector<std::string>& into) {
-  if (auto problem = refuse_empty(split(text, ','), text)) return problem;
-  into.emplace_back(text);
-  return std::nullopt;
-}
-
-Outcome take_list(std::string_view text, std::vector<std::string>& into) {
-  auto parts = split(text, ',');
-  if (auto problem = refuse_empty(parts, text)) return problem;
-  for (auto& part : parts) into.push_back(std::move(part));
-  return std::nullopt;
-}
-
-Outcome take_contracts(std::string_view text, std::vector<Contract>& into) {
-  const auto parts = split(text, ',');
-  if (auto problem = refuse_empty(parts, text)) return problem;
-  for (const auto& part : parts) {
-    if (auto problem = take(parse_contract(part), [&](Contract value) { into.push_back(value); })) return problem;
-  }
-  return std::nullopt;
-}
-
-template <class E, std::size_t N>
-Parsed<E> one_of(std::string_view text, const std::array<std::pair<std::string_view, E>, N>& words) {
-  std::vector<std::string> all;
-  std::vector<std::string_view> views;
-  for (const auto& [word, value] : words) {
-    if (word == text) return Parsed<E>::ok(value);
-    all.emplace_back(word);
-    views.push_back(word);
-  }
-  return Parsed<E>::fail("unknown value '" + std::string(text) + "'", join(all, ", "), nearest_name(text, views),
-                         "input.unknown_name");
-}
-
-Outcome take_country(std::string_view text, std::string& into) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (text.size() != 2 || !is_letter(text[0]) || !is_letter(text[1])) {
-    return Problem{"input.bad_value",
-                   "bad country '" + std::string(text) + "'",
-                   std::nullopt,
-                   "two letters, such as RU or DE",
-                   {},
-                   {}};
-  }
-  into = text;
-  return std::nullopt;
-}
-
-constexpr std::array<std::pair<std::string_view, Format>, 6> kFormats = {{{"table", Format::table},
-                                                                          {"json", Format::json},
-                                                                          {"csv", Format::csv},
-                                                                          {"markdown", Format::markdown},
-                                                                          {"html", Format::html},
-                                                                          {"svg", Format::svg}}};
-
-// exclude, include, or the percentage that every net price is compared with.
-Outcome take_vat(std::string_view text, VatHandling& into) {
-  if (text == "exclude") into = VatHandling::exclude;
-  if (text == "include") into = VatHandling::include;
-  if (text == "exclude" || text == "include") return std::nullopt;
-  const auto percent = parse_non_negative(text.ends_with('%') ? text.substr(0, text.size() - 1) : text);
-  if (percent.value && *percent.value <= 100) {
-    into = VatHandling::at(*percent.value);
-    return std::nullopt;
-  }
-  constexpr std::string_view kWords[] = {"exclude", "include"};
-  return Problem{"input.bad_value",
-                 "unknown way '" + std::string(text) + "' to count VAT",
-                 std::nullopt,
-                 "exclude, include, or a percentage up to 100",
-                 nearest_name(text, kWords),
-                 {}};
-}
-
-// 99% or 0.99.
-Outcome take_share(std::string_view text, std::optional<double>& into) {
-  const bool percent = text.ends_with('%');
-  const auto number = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
-  const double share = number.value ? *number.value / (percent ? 100 : 1) : 2;
-  if (share <= 1) {
-    into = share;
-    return std::nullopt;
-  }
-  return Problem{"input.bad_value",
-                 "no share '" + std::string(text) + "'",
-                 std::nullopt,
-                 "a percentage up to 100%, or 0 to 1",
-                 {},
-                 {}};
-}
-
-// RUB=84.34@2026-09-26: so many units of the currency for one dollar, on that day.
-Outcome take_rate(std::string_view text, std::vector<GivenRate>& into) {
-  const auto refuse = [&](const std::string& what) {
-    return Problem{"input.bad_value",
-                   what + " in '" + std::string(text) + "'",
-                   std::nullopt,
-                   "CODE=UNITS[@DAY], such as RUB=84.34@2026-09-26: units for one US dollar",
-                   {},
-                   {}};
-  };
-  const std::size_t equals = text.find('=');
-  if (equals != 3) return refuse("no currency code");
-  GivenRate rate;
-  for (const char c : text.substr(0, equals)) {
-    const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    if (upper < 'A' || upper > 'Z') return refuse("no currency code");
-    rate.currency += upper;
-  }
-  const std::size_t at = text.find('@', equals);
-  const auto units = parse_positive(text.substr(equals + 1, at == std::string_view::npos ? at : at - equals - 1));
-  if (!units.value || *units.value > 1e9 || *units.value < 1e-9) return refuse("no rate");
-  rate.per_usd = *units.value;
-  if (at != std::string_view::npos) {
-    const auto day = parse_date(text.substr(at + 1));
-    if (!day.value) return refuse("no day");
-    rate.day = *day.value;
-  }
-  if (rate.currency == "USD") return refuse("the dollar is what rates are for");
-  into.push_back(std::move(rate));
-  return std::nullopt;
-}
-
-// The training framework, or with == the release of a framework that offers must run.
-Outcome take_framework(Options& o, std::string_view text) {
-  if (text.find("==") != std::string_view::npos) return take_text(text, o.software);
-  return take(parse_text(text), [&](const std::string& v) {
-    o.said_of_training.emplace_back("framework");
-    said(o.framework, v);
-  });
-}
 
 // Headings of help, in the order of the table.
 constexpr std::string_view kJob = "the job";
@@ -181,60 +15,6 @@ constexpr std::string_view kChoice = "what may be used";
 constexpr std::string_view kAnswer = "the answer";
 constexpr std::string_view kFiles = "files";
 constexpr std::string_view kProgram = "the program";
-
-TrainingSpec& of_training(Options& o, std::string_view flag) {
-  o.said_of_training.emplace_back(flag);
-  return o.training;
-}
-
-Residency& of_residency(Options& o, std::string_view flag) {
-  o.said_of_residency.emplace_back(flag);
-  return o.job.residency;
-}
-
-ServingLoad& of_load(Options& o, std::string_view flag) {
-  o.said_of_load.emplace_back(flag);
-  return o.job.load;
-}
-
-template <class T>
-Outcome take_choice(const Parsed<T>& parsed, Chosen<T>& into) {
-  return take(parsed, [&](const T& value) { into.choose(value); });
-}
-
-Outcome take_request_rate(Options& o, std::string_view text) {
-  return take(parse_positive(text), [&](double v) { of_load(o, "request-rate").request_rate = v; });
-}
-
-PartsJob& of_parts(Options& o, std::string_view flag) {
-  o.said_of_parts.emplace_back(flag);
-  return o.job.parts;
-}
-
-// The flag means one thing to a training job and another to a network that is run by its parts.
-Outcome take_offload(Options& o, std::string_view text) {
-  const auto training = parse_training_offload(text);
-  const auto parts = parse_offload(text);
-  if (training.value) of_training(o, "offload").offload = *training.value;
-  if (parts.value) o.job.parts.offload = *parts.value;
-  if (training.value && parts.value) return std::nullopt;  // none
-  if (parts.value) return take(parts, [&](Offload v) { of_parts(o, "offload").offload = v; });
-  if (training.value) return std::nullopt;
-  return Problem{
-      training.id, training.message, std::nullopt, training.expected + "; model, sequential", training.nearest, {}};
-}
-
-// 50% or 0.5.
-Outcome take_share(std::string_view text, double& into) {
-  const bool percent = text.ends_with('%');
-  const auto share = parse_non_negative(percent ? text.substr(0, text.size() - 1) : text);
-  if (share.value && *share.value <= (percent ? 100 : 1)) {
-    into = percent ? *share.value / 100 : *share.value;
-    return std::nullopt;
-  }
-  return Problem{"input.bad_value", "bad share '" + std::string(text) + "'", std::nullopt, "0 to 1, or 0% to 100%",
-                 {},                {}};
-}
 
 constexpr Flag kFlags[] = {
     {"model", 0, "NAME", "the model: a name or alias (see 'gpuplan models'), a config.json, a folder with one, or -",
@@ -275,8 +55,6 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_text(t), [&](const std::string& v) { said(o.job.engine, v); });
      }},
-    {"cached", 0, "SHARE", "of the prompt that was sent before, which services sell cheaper: 50%", "0", true, kJob,
-     [](Options& o, std::string_view t) { return take_share(t, o.cached_share); }},
     {"hours", 0, "WHEN", "a service that is on for part of the week: 'Mon-Fri 8-20', 'daily 22-6'", "always", true, kJob,
      [](Options& o, std::string_view t) { return take(parse_duty(t), [&](Duty v) { o.duty = std::move(v); }); }},
     {"gpu-layers", 0, "N", "layers on the devices; the first ones and the cache of theirs stay in host memory", "all", true, kResidency,
@@ -314,7 +92,7 @@ constexpr Flag kFlags[] = {
     {"use-case", 0, "NAME", "what they do: chat, rag, code, agent, summarize, batch; gives lengths, pauses and targets", "", true, kLoad,
      [](Options& o, std::string_view t) { return take_text(t, of_load(o, "use-case").use_case); }},
     {"active-share", 0, "SHARE", "of the users, who are at work in the busiest minutes", "the use case's, else 1", true, kLoad,
-     [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "active-share").active_share); }},
+     [](Options& o, std::string_view t) { return take_choice(parse_share(t), of_load(o, "active-share").active_share); }},
     {"think", 0, "TIME", "from the end of an answer to the same user's next request: 30s", "the use case's, else none", true, kLoad,
      [](Options& o, std::string_view t) { return take_choice(parse_duration(t), of_load(o, "think").think); }},
     {"ttft", 0, "TIME", "target: the mean time to the first token, queue included: 2s", "the use case's, else none", true, kLoad,
@@ -327,15 +105,15 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) {
        return take(parse_bool(t), [&](bool v) { of_load(o, "n+1").spare_replica = v; });
      }},
-    {"prefix-hit", 0, "SHARE", "of the prompt, that an earlier request left in the cache", "the use case's, else 0", true, kLoad,
-     [](Options& o, std::string_view t) { return take_choice(parse_number(t), of_load(o, "prefix-hit").prefix_hit); }},
+    {"prefix-hit", 0, "SHARE", "of the prompt, that an earlier request left in the cache; services sell it cheaper: 50%", "the use case's, else 0", true, kLoad,
+     [](Options& o, std::string_view t) { return take_choice(parse_share(t), of_load(o, "prefix-hit").prefix_hit); }},
     {"draft-tokens", 0, "K", "tokens guessed a step and checked together, by --draft or at no cost", "0", true, kLoad,
      [](Options& o, std::string_view t) {
        return take(parse_count(t), [&](std::int64_t v) { of_load(o, "draft-tokens").draft_tokens = static_cast<double>(v); });
      }},
     {"acceptance", 0, "SHARE", "of the guesses, that are right", "", true, kLoad,
      [](Options& o, std::string_view t) {
-       return take(parse_number(t), [&](double v) { of_load(o, "acceptance").acceptance = v; });
+       return take(parse_share(t), [&](double v) { of_load(o, "acceptance").acceptance = v; });
      }},
     {"train", 0, "METHOD", "a training job: pretrain, full, lora, qlora, dora, qdora", "", true, kTraining,
      [](Options& o, std::string_view t) {
@@ -542,7 +320,10 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view t) { return take(parse_duration(t), [&](Seconds v) { o.max_age = v; }); }},
     {"min-quality", 0, "PERCENT",
      "no format of weights that keeps less of the original's quality, or of which nobody knows: 99%", "", true, kChoice,
-     [](Options& o, std::string_view t) { return take_share(t, o.min_quality); }},
+     [](Options& o, std::string_view t) { return take(parse_share(t), [&](double v) {
+         o.said_of_load.emplace_back("min-quality");
+         o.min_quality = v;
+       }); }},
     {"currency", 0, "CODE", "currency of the answer", "USD", true, kAnswer,
      [](Options& o, std::string_view t) { return take_text(t, o.currency); }},
     {"vat", 0, "HOW", "compare prices without VAT, with the provider's, or with a rate: exclude, include, 22%", "exclude", true, kAnswer,
@@ -615,12 +396,12 @@ constexpr Flag kFlags[] = {
     {"man", 0, "", "print the manual page", "", false, kProgram,
      [](Options& o, std::string_view) {
        o.man = true;
-       return Outcome{};
+       return Taken{};
      }},
     {"help", 'h', "", "print this help", "", false, kProgram,
      [](Options& o, std::string_view) {
        o.help = true;
-       return Outcome{};
+       return Taken{};
      }},
 };
 

@@ -37,7 +37,6 @@ struct Options {
   TrainingSpec training;
   Setting<std::string> framework{"pytorch", true};
   std::string offer;  ///< its id
-  double cached_share = 0;  ///< of prompts
   OwnedOptions owned;
   std::optional<Duty> duty;
   std::optional<std::int64_t> global_batch;

@@ -170,7 +170,7 @@ EstimateRequest resolve_request(const Catalog& catalog, const Options& options, 
   request.job = options.job;
   request.hub = hub_access(environment);
   if (options.solve == LoadQuestion::users && !request.job.load.users) request.job.load.users = 1;  // how many is asked
-  if (!request.job.load.use_case.empty()) apply_use_case(load_use_cases(), request.job);
+  apply_use_case(catalog, request.job);
   if (JobSpec& job = request.job; job.context.is_default) {
     const std::int64_t used = job.input.value + job.output.value;
     // Requests of a batch are alike: none grows beyond what is known of them.

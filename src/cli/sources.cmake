@@ -4,6 +4,7 @@ set(GPUPLAN_CLI_SOURCES
   commands.cpp
   compare.cpp
   estimate.cpp
+  flag_values.cpp
   flags.cpp
   help.cpp
   job_file.cpp

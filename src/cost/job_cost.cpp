@@ -182,6 +182,18 @@ std::int64_t billed_instances(const Offer& offer, std::int64_t instances) {
 
 }  // namespace
 
+JobCostInputs job_on(const CostInputs& offer, Seconds duration, Seconds duration_high) {
+  JobCostInputs in;
+  in.provider = offer.provider;
+  in.offer = offer.offer;
+  in.instances = offer.instances;
+  in.duration = duration;
+  in.duration_high = duration_high;
+  in.currency = offer.currency;
+  in.vat = offer.vat;
+  return in;
+}
+
 BilledTime billed_time(const Provider& provider, const Offer& offer, Seconds duration) {
   BilledTime billed;
   const ProviderTerms* terms = terms_of(provider);

@@ -7,17 +7,6 @@ Problem contradiction(std::string flag, std::string message, std::string expecte
   return {"input.contradiction", std::move(message), Place{std::move(flag), 0, 0}, std::move(expected), {}, {}};
 }
 
-void check_share(const std::optional<double>& share, const std::string& flag, double least,
-                 std::vector<Problem>& problems) {
-  if (!share || (*share >= least && *share <= 1 && (least > 0 || *share >= 0))) return;
-  problems.push_back({"input.out_of_range",
-                      flag.substr(2) + " is a share of at most 1",
-                      Place{flag, 0, 0},
-                      "a number from 0 to 1, such as 0.5",
-                      {},
-                      {}});
-}
-
 }  // namespace
 
 double ServingLoad::active_users() const {
@@ -39,9 +28,10 @@ std::vector<Problem> check_load(const ServingLoad& load, bool concurrency_is_sai
     problems.push_back(contradiction(pause_is_said ? "--think" : "--active-share",
                                      "how often users ask needs their number", "--users beside it"));
   }
-  check_share(load.active_share.value, "--active-share", 1e-9, problems);
-  check_share(load.prefix_hit.value, "--prefix-hit", 0, problems);
-  check_share(load.acceptance, "--acceptance", 0, problems);
+  if (load.active_share.has_value() && *load.active_share <= 0) {
+    problems.push_back(
+        {"input.out_of_range", "nobody asks anything", Place{"--active-share", 0, 0}, "more than 0", {}, {}});
+  }
   if ((load.draft_tokens > 0) != load.acceptance.has_value() || (drafts && load.draft_tokens <= 0)) {
     problems.push_back(contradiction("--draft-tokens", "what speculation gains is not known",
                                      "--draft-tokens and --acceptance, both"));

@@ -1,5 +1,6 @@
 #include <gpuplan/planner/batch_estimate.hpp>
 
+#include "jobs.hpp"
 #include "offers.hpp"
 #include "serving_timer.hpp"
 
@@ -43,15 +44,7 @@ double share_time(double requests, std::int64_t load, const ServingTime& time) {
 }
 
 JobCostInputs bill_of(const EstimateRequest& request, const BatchOption& option) {
-  JobCostInputs in;
-  in.provider = option.provider;
-  in.offer = option.offer;
-  in.instances = option.instances;
-  in.duration = option.total.value;
-  in.duration_high = option.total.high;
-  in.currency = request.currency;
-  in.vat = request.vat;
-  return in;
+  return job_on(use_of(request, option), option.total.value, option.total.high);
 }
 
 class Planner {
@@ -80,10 +73,9 @@ class Planner {
  private:
   std::vector<std::vector<Choice>> time_layouts(HardwareTable& table) {
     std::vector<std::vector<Choice>> offers;
-    const ServingJob job{&estimate_.fit.model, estimate_.fit.engine, estimate_.fit.request};
+    const ServingJob job = serving_job(request_, estimate_.fit);
     LoadPlanner loads(request_, job, ceilings_);  // nobody waits: as many requests as fit
-    for (auto& layouts :
-         offer_layouts(catalog_, request_, {job, ceilings_, table, loads}, estimate_.fit.rejected)) {
+    for (auto& layouts : offer_layouts(catalog_, request_, {job, ceilings_, table, loads}, estimate_.fit.rejected)) {
       std::vector<Choice> choices;
       for (Option& option : layouts) {
         Choice choice{std::move(option), {}};
@@ -184,8 +176,7 @@ class Planner {
   // What a replica has finished stays finished: the requests in flight are lost, and it starts again.
   std::optional<Rejection> interrupt(BatchOption& option) const {
     const Provider& provider = *option.provider;
-    double a_month = option.offer->interruptions_per_month.or_else(0);
-    if (a_month <= 0 && !provider.terms.empty()) a_month = provider.terms.front().interruptions_per_month.or_else(0);
+    const double a_month = interruptions_per_month(provider, *option.offer);
     option.interruptions_unknown = a_month <= 0;
     if (option.interruptions_unknown) return std::nullopt;
     SpotInputs in;
@@ -205,8 +196,7 @@ class Planner {
 
   bool price(BatchOption& option) const {
     const auto cost = job_cost(catalog_, bill_of(request_, option), nullptr);
-    const auto hourly = hourly_cost(
-        catalog_, {option.provider, option.offer, option.instances, request_.currency, request_.vat}, nullptr);
+    const auto hourly = hourly_cost(catalog_, use_of(request_, option), nullptr);
     if (!cost || !hourly) return false;
     option.cost = *cost;
     option.hourly = *hourly;
@@ -216,8 +206,6 @@ class Planner {
     return true;
   }
 
-  // Until a replaced host has started and loaded the model: an assumption, for no source at hand says it.
-  static constexpr Seconds kRestart = minutes(10);
   const Catalog& catalog_;
   const EstimateRequest& request_;
   BatchEstimate& estimate_;
@@ -230,46 +218,12 @@ void warn(const BatchLoad& load, BatchEstimate& estimate) {
   if (estimate.options.empty()) return;
   const BatchOption& best = estimate.options.front();
   auto& warnings = estimate.fit.warnings;
-  if (best.interruptions_unknown) {
-    warnings.push_back(
-        {"spot.unknown_rate",
-         "how often the first option's instances are interrupted is unknown: its time and cost are without"});
-  }
-  if (load.limits.deadline && best.total.high > *load.limits.deadline) {
-    warnings.push_back({"deadline.tight", "the first option may take up to " + format_seconds(best.total.high) +
-                                              " by its interval, beyond the deadline of " +
-                                              format_seconds(*load.limits.deadline)});
-  }
-  if (best.count_is_assumed) {
-    warnings.push_back({"count.assumed", "the price of the first option is of one device; that " +
-                                             std::to_string(best.devices) +
-                                             " are to be had as servers at that price is assumed"});
-  }
-  if (best.memory.verdict == FitVerdict::tight)
-    warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
-  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
-  if (best.price_age_days && *best.price_age_days > kOldPriceDays) {
-    warnings.push_back(
-        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
-  }
-  if (best.offer->confidence != Confidence::published) {
-    warnings.push_back({"price.confidence", "the price of the first option is not from the provider's own page (" +
-                                                std::string(to_string(best.offer->confidence)) + ")"});
-  }
+  warn_of_job(best, load.limits.deadline, warnings);
+  warn_of_verdict(best.memory.verdict, warnings);
+  warn_of_price(*best.offer, best.price_age_days, warnings);
 }
 
 }  // namespace
-
-std::optional<Rejection> beyond_limits(const JobLimits& limits, Seconds total, double cost, std::string_view currency) {
-  if (limits.deadline && total > *limits.deadline)
-    return Rejection{"deadline", format_seconds(total), format_seconds(*limits.deadline), "more devices"};
-  if (limits.budget && cost > *limits.budget) {
-    const std::string unit = " " + std::string(currency);
-    return Rejection{"budget", format_significant(cost, 4) + unit, format_significant(*limits.budget, 4) + unit,
-                     "a larger --budget, or a smaller job"};
-  }
-  return std::nullopt;
-}
 
 BatchEstimate estimate_batch(const Catalog& catalog, const EstimateRequest& request, const BatchLoad& load) {
   GPUPLAN_ASSERT(load.requests > 0, "a batch has requests");
@@ -293,8 +247,8 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   const Estimate& fit = estimate.fit;
   HardwareTable table(catalog, request, fit.model, *fit.engine, ceilings);
   (void)inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, &why);
-  const ServingJob job{&fit.model, fit.engine, fit.request};
-  (void)serving_time(job, {option.accelerator, option.fabric, option.layout, option.load}, ceilings, &why);
+  (void)serving_time(serving_job(request, fit), {option.accelerator, option.fabric, option.layout, option.load},
+                     ceilings, &why);
   const double share = std::ceil(estimate.load.requests / as_double(option.layout.dp));
   if (!option.spot) {
     why.term("batch.total", option.total.value, "max(1, requests / in_flight) * request_seconds",

@@ -1,7 +1,7 @@
 #include <gpuplan/planner/estimate.hpp>
-#include <gpuplan/planner/quality.hpp>
 
 #include "hardware.hpp"
+#include "jobs.hpp"
 #include "offers.hpp"
 #include "replica_load.hpp"
 
@@ -220,18 +220,8 @@ std::vector<Warning> warnings_of(const Catalog& catalog, const EstimateRequest& 
   }
   if (estimate.options.empty()) return warnings;
   const Option& best = estimate.options.front();
-  if (best.memory.verdict == FitVerdict::tight) {
-    warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
-  }
-  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
-  if (best.price_age_days && *best.price_age_days > kOldPriceDays) {
-    warnings.push_back(
-        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
-  }
-  if (best.offer->confidence != Confidence::published) {
-    warnings.push_back({"price.confidence", "the price of the first option is not from the provider's own page (" +
-                                                std::string(to_string(best.offer->confidence)) + ")"});
-  }
+  warn_of_verdict(best.memory.verdict, warnings);
+  warn_of_price(*best.offer, best.price_age_days, warnings);
   if (best.count_is_assumed) {
     warnings.push_back({"count.assumed", "the price of the first option is of one device; that " +
                                              std::to_string(best.devices) + " share a host at that price is assumed"});
@@ -326,7 +316,6 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
     const Option& best = estimate.options.front();
     estimate.longest_context = longest_context(table.memory_inputs(*best.accelerator, best.layout));
   }
-  apply_min_quality(catalog, request, estimate);
   estimate.warnings = warnings_of(catalog, request, estimate);
   warn_of_duty(catalog, request, estimate, estimate.warnings);
   return estimate;
@@ -341,7 +330,7 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   candidate.arrivals = request.job.load.arrives();
   const ServingTime time = serving_time(serving_job(request, estimate), candidate, ceilings, &why);
   explain_load(request.job.load, option, time.e2e.value, why);
-  (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
+  (void)hourly_cost(catalog, use_of(request, option), &why);
 }
 
 }  // namespace gpuplan

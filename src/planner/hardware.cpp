@@ -1,5 +1,7 @@
 #include "hardware.hpp"
 
+#include <gpuplan/planner/quality.hpp>
+
 #include <algorithm>
 
 namespace gpuplan {
@@ -34,12 +36,14 @@ HardwareTable::HardwareTable(const Catalog& catalog, const EstimateRequest& requ
       engine_(engine),
       ceilings_(ceilings),
       request_(request_shape(request.job)),
+      quality_(request.min_quality ? below_quality(catalog, model, *request.min_quality) : std::nullopt),
       hosts_(catalog) {}
 
 const std::optional<Rejection>& HardwareTable::rejection(const Accelerator& accelerator) {
   const auto [entry, fresh] = rejections_.try_emplace(&accelerator);
   if (!fresh) return entry->second;
   entry->second = check_engine(engine_, accelerator, model_.scheme);
+  if (!entry->second) entry->second = quality_;
   if (!entry->second && !catalog_.visible_memory(accelerator).known()) {
     entry->second = Rejection{"memory.unknown", "the memory a program can use", "not in the catalogue",
                               "a --catalog file that states it"};

@@ -50,6 +50,7 @@ class HardwareTable {
   const Ceilings& ceilings_;
   RequestShape request_;
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
+  std::optional<Rejection> quality_;  // the same of all accelerators
   std::map<const Accelerator*, std::optional<Rejection>> rejections_;
   HostSizes hosts_;
 };

@@ -210,6 +210,7 @@ ServedModel serve_model(const JobSpec& job, ResolvedModel resolved, ModelIdentit
   identity = resolved.identity;
   ServedModel model;
   model.scheme = scheme_of(job, resolved);
+  model.is_native = job.dtype.is_default || model.scheme.name == native_scheme(resolved).name;
   model.network = std::move(resolved.files.config.network);
   model.architecture = *model.network.decoder;
   if (auto problems = check_architecture(model.architecture); !problems.empty()) throw InputError(std::move(problems));

@@ -1,5 +1,7 @@
 #include "offers.hpp"
 
+#include "jobs.hpp"
+
 #include "serving_timer.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -171,8 +173,7 @@ void finish_load(const LoadPlanner& loads, Option& option) {
 }
 
 bool price(const Catalog& catalog, const EstimateRequest& request, Option& option) {
-  const auto hourly =
-      hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
+  const auto hourly = hourly_cost(catalog, use_of(request, option), nullptr);
   if (!hourly) return false;
   option.hourly = *hourly;
   option.per_hour = hourly->total();

@@ -1,5 +1,6 @@
 #include <gpuplan/planner/parts_estimate.hpp>
 
+#include "jobs.hpp"
 #include "offers.hpp"
 
 #include <gpuplan/base/text.hpp>
@@ -148,22 +149,13 @@ void price_work(const PartsJob& job, ItemKind item, PartsOption& option) {
   option.total = total_of(job, item, option);
 }
 
-JobCostInputs job_inputs(const EstimateRequest& request, const PartsOption& option) {
-  JobCostInputs in;
-  in.provider = option.provider;
-  in.offer = option.offer;
-  in.instances = option.instances;
-  in.duration = option.total->value;
-  in.duration_high = option.total->high;
-  in.currency = request.currency;
-  in.vat = request.vat;
-  return in;
-}
-
 // Of the month, or of a job that ends with what its offer bills beyond the use.
 void add_bill(const Catalog& catalog, const EstimateRequest& request, const Breakdown<double>& hourly,
               PartsOption& option) {
-  const auto job = option.total ? job_cost(catalog, job_inputs(request, option), nullptr) : std::nullopt;
+  const auto job =
+      option.total
+          ? job_cost(catalog, job_on(use_of(request, option), option.total->value, option.total->high), nullptr)
+          : std::nullopt;
   if (job) {
     option.bill = job->terms;
   } else {
@@ -199,17 +191,8 @@ std::vector<Warning> warnings_of(const PartsEstimate& estimate) {
                                               ", and the job has " + format_whole(whole) +
                                               ": one batch is counted whole"});
   }
-  if (best.memory.verdict == FitVerdict::tight)
-    warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
-  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
-  if (best.price_age_days && *best.price_age_days > kOldPriceDays) {
-    warnings.push_back(
-        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
-  }
-  if (best.offer->confidence != Confidence::published) {
-    warnings.push_back({"price.confidence", "the price of the first option is not from the provider's own page (" +
-                                                std::string(to_string(best.offer->confidence)) + ")"});
-  }
+  warn_of_verdict(best.memory.verdict, warnings);
+  warn_of_price(*best.offer, best.price_age_days, warnings);
   return warnings;
 }
 
@@ -221,8 +204,7 @@ bool chosen(const EstimateRequest& request, const Accelerator& accelerator) {
 // What an offer's instances make of the job; false without a price.
 bool settle(const Catalog& catalog, const EstimateRequest& request, const PartsEstimate& estimate,
             PartsOption& option) {
-  const auto hourly =
-      hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, nullptr);
+  const auto hourly = hourly_cost(catalog, use_of(request, option), nullptr);
   if (!hourly) return false;
   option.per_hour = hourly->total();
   option.per_month = option.per_hour * option.hours_per_month;
@@ -344,9 +326,9 @@ void explain_option(const Catalog& catalog, const EstimateRequest& request, cons
   const Ceilings ceilings(catalog);
   (void)parts_time(time_inputs(catalog, estimate.plan, *option.accelerator, option.job), ceilings, &why);
   if (option.total) {
-    (void)job_cost(catalog, job_inputs(request, option), &why);
+    (void)job_cost(catalog, job_on(use_of(request, option), option.total->value, option.total->high), &why);
   } else {
-    (void)hourly_cost(catalog, {option.provider, option.offer, option.instances, request.currency, request.vat}, &why);
+    (void)hourly_cost(catalog, use_of(request, option), &why);
   }
 }
 

@@ -1,17 +1,14 @@
 #include <gpuplan/planner/price_band.hpp>
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/offer_class.hpp>
 #include <gpuplan/cost/offer_cost.hpp>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace gpuplan {
 namespace {
-
-// As `prices lint` has them.
-constexpr double kBand = 4;
-constexpr std::size_t kClassOffers = 5;
 
 std::optional<double> per_device_hour(const Catalog& catalog, const Provider& provider, const Offer& offer) {
   if (!offer.count.known() || *offer.count < 1) return std::nullopt;
@@ -32,13 +29,12 @@ std::optional<std::string> far_below_class(const Catalog& catalog, const Provide
       if (const auto price = per_device_hour(catalog, other, o)) prices.push_back(*price);
     }
   }
-  if (prices.size() < kClassOffers) return std::nullopt;
-  const auto middle = prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2);
-  std::nth_element(prices.begin(), middle, prices.end());
-  if (*own * kBand >= *middle) return std::nullopt;
-  return format_significant(*own, 3) + " USD a GPU and hour, the median of " + std::to_string(prices.size()) + " " +
+  const std::size_t count = prices.size();
+  const auto median = class_median(std::move(prices));
+  if (!median || *own * kPriceBand >= *median) return std::nullopt;
+  return format_significant(*own, 3) + " USD a GPU and hour, the median of " + std::to_string(count) + " " +
          std::string(to_string(offer.contract)) + " offers of " + std::string(offer.gpu) + " is " +
-         format_significant(*middle, 3);
+         format_significant(*median, 3);
 }
 
 }  // namespace gpuplan

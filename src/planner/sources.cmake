@@ -5,6 +5,7 @@ set(GPUPLAN_PLANNER_SOURCES
   duty.cpp
   estimate.cpp
   hardware.cpp
+  jobs.cpp
   limits.cpp
   load.cpp
   model_resolution.cpp

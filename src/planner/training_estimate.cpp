@@ -1,11 +1,13 @@
 #include <gpuplan/planner/training_estimate.hpp>
 
+#include "jobs.hpp"
 #include "offers.hpp"
 #include "training_checks.hpp"
 
 #include <gpuplan/base/text.hpp>
 #include <gpuplan/memory/training_terms.hpp>
 #include <gpuplan/perf/training_search.hpp>
+#include <gpuplan/planner/job_limits.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -89,14 +91,7 @@ TrainingTimeInputs inputs_of(const Catalog& catalog, const TrainingEstimate& est
 }
 
 JobCostInputs bill_of(const EstimateRequest& offers, const TrainingOption& option) {
-  JobCostInputs in;
-  in.provider = option.provider;
-  in.offer = option.offer;
-  in.instances = option.instances;
-  in.duration = option.total.value;
-  in.duration_high = option.total.high;
-  in.currency = offers.currency;
-  in.vat = offers.vat;
+  JobCostInputs in = job_on(use_of(offers, option), option.total.value, option.total.high);
   in.stored = option.checkpoint;
   return in;
 }
@@ -441,8 +436,7 @@ class Planner {
 
   void interrupt(TrainingOption& option) const {
     const Provider& provider = *option.provider;
-    double a_month = option.offer->interruptions_per_month.or_else(0);
-    if (a_month <= 0 && !provider.terms.empty()) a_month = provider.terms.front().interruptions_per_month.or_else(0);
+    const double a_month = interruptions_per_month(provider, *option.offer);
     if (a_month <= 0) {
       option.interruptions_unknown = true;
       return;
@@ -462,9 +456,7 @@ class Planner {
   bool settle_cost(TrainingOption& option) const {
     const JobCostInputs in = bill_of(request_.offers, option);
     const auto cost = job_cost(catalog_, in, nullptr);
-    const auto hourly = hourly_cost(
-        catalog_, {option.provider, option.offer, option.instances, request_.offers.currency, request_.offers.vat},
-        nullptr);
+    const auto hourly = hourly_cost(catalog_, use_of(request_.offers, option), nullptr);
     if (!cost || !hourly) return false;
     option.cost = *cost;
     option.per_hour = hourly->total();
@@ -477,25 +469,16 @@ class Planner {
       return Rejection{"interruptions", "more than a checkpoint's work between two interruptions",
                        format_seconds(option.spot->job_mtbf), "another contract, or fewer hosts"};
     const TrainingLoad& load = request_.load;
-    if (load.deadline && option.total.value > *load.deadline) {
-      missed_ = true;
-      return Rejection{"deadline", format_seconds(option.total.value), format_seconds(*load.deadline), "more devices"};
-    }
-    if (load.budget && option.cost.p50() > *load.budget) {
-      missed_ = true;
-      const std::string currency(request_.offers.currency);
-      return Rejection{"budget", format_significant(option.cost.p50(), 4) + " " + currency,
-                       format_significant(*load.budget, 4) + " " + currency, "a larger --budget or fewer tokens"};
-    }
-    return std::nullopt;
+    auto beyond =
+        beyond_limits({load.deadline, load.budget}, option.total.value, option.cost.p50(), request_.offers.currency);
+    missed_ = missed_ || beyond.has_value();
+    return beyond;
   }
 
  public:
   [[nodiscard]] bool missed() const { return missed_; }
 
  private:
-  // Until a replaced host has started, beside reading the checkpoint: an assumption, for no source at hand says it.
-  static constexpr Seconds kRestart = minutes(10);
   const Catalog& catalog_;
   const TrainingEstimateRequest& request_;
   TrainingEstimate& estimate_;
@@ -516,40 +499,17 @@ void warn(const TrainingLoad& load, std::int64_t sequence, TrainingEstimate& est
   if (auto warning = beyond_tokens(load, estimate.global_batch, sequence)) estimate.warnings.push_back(*warning);
   if (estimate.options.empty()) return;
   const TrainingOption& best = estimate.options.front();
-  if (best.interruptions_unknown) {
-    estimate.warnings.push_back(
-        {"spot.unknown_rate",
-         "how often the first option's instances are interrupted is unknown: its time and cost are without"});
-  }
-  if (load.deadline && best.total.high > *load.deadline) {
-    estimate.warnings.push_back(
-        {"deadline.tight", "the first option may take up to " + format_seconds(best.total.high) +
-                               " by its interval, beyond the deadline of " + format_seconds(*load.deadline)});
-  }
-  if (best.count_is_assumed) {
-    estimate.warnings.push_back({"count.assumed", "the price of the first option is of one device; that " +
-                                                      std::to_string(best.devices) +
-                                                      " are to be had as servers at that price is assumed"});
-  }
+  warn_of_job(best, load.deadline, estimate.warnings);
   if (best.network_is_assumed) {
     estimate.warnings.push_back(
         {"network.assumed",
          "the network between the first option's hosts is not stated: that of the node design of its "
          "accelerator is assumed"});
   }
-  if (best.memory.verdict == FitVerdict::tight)
-    estimate.warnings.push_back({"memory.tight", "the first option fits only if no overhead is above its estimate"});
+  warn_of_verdict(best.memory.verdict, estimate.warnings);
   if (best.job.offload != TrainingOffload::none)
     estimate.warnings.push_back({"time.offload", "the time of the optimizer's step on the host is not modelled"});
-  constexpr std::int64_t kOldPriceDays = 90;  // price lists are revised by the quarter
-  if (best.price_age_days && *best.price_age_days > kOldPriceDays)
-    estimate.warnings.push_back(
-        {"price.old", "the price of the first option is " + std::to_string(*best.price_age_days) + " days old"});
-  if (best.offer->confidence != Confidence::published) {
-    estimate.warnings.push_back(
-        {"price.confidence", "the price of the first option is not from the provider's own page (" +
-                                 std::string(to_string(best.offer->confidence)) + ")"});
-  }
+  warn_of_price(*best.offer, best.price_age_days, estimate.warnings);
 }
 
 }  // namespace

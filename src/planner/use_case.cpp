@@ -9,29 +9,29 @@
 namespace gpuplan {
 namespace {
 
-void take(Setting<std::int64_t>& setting, const std::optional<std::int64_t>& usual) {
-  if (setting.is_default && usual) setting.value = *usual;
+void take(Setting<std::int64_t>& setting, const Fact<std::int64_t>& usual) {
+  if (setting.is_default && usual.known()) setting.value = *usual;
 }
 
 template <class T>
-void take(Chosen<T>& chosen, const std::optional<T>& usual) {
-  if (usual) chosen.choose_default(*usual);
+void take(Chosen<T>& chosen, const Fact<T>& usual) {
+  if (usual.known()) chosen.choose_default(*usual);
 }
 
 }  // namespace
 
-void apply_use_case(std::span<const UseCase> use_cases, JobSpec& job) {
+void apply_use_case(const Catalog& catalog, JobSpec& job) {
   ServingLoad& load = job.load;
   if (load.use_case.empty()) return;
-  const UseCase* use = find_use_case(use_cases, load.use_case);
+  const UseCase* use = catalog.find_use_case(load.use_case);
   if (!use) {
     std::vector<std::string> names;
-    for (const UseCase& known : use_cases) names.push_back(known.name);
+    for (const UseCase& known : catalog.use_cases()) names.emplace_back(known.name);
     throw InputError(Problem{"input.unknown_name",
                              "unknown use case '" + load.use_case + "'",
                              Place{"--use-case", 0, 0},
                              join(names, ", "),
-                             nearest_name(load.use_case, std::vector<std::string_view>(names.begin(), names.end())),
+                             catalog.nearest_use_case(load.use_case),
                              {}});
   }
   load.use_case = use->name;

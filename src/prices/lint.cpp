@@ -1,6 +1,7 @@
 #include <gpuplan/prices/store.hpp>
 
 #include <gpuplan/base/text.hpp>
+#include <gpuplan/catalog/offer_class.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 namespace gpuplan {
 namespace {
 
-constexpr double kBand = 4;            // times the median of the class, either way
-constexpr std::size_t kClassRows = 5;  // fewer make no class
 constexpr double kMemory = 0.15;
 
 std::string money(double usd) { return "$" + format_significant(usd, 3); }
@@ -92,14 +91,15 @@ class Linter {
       if (s.usd_gpu_hour && catalog_.find_accelerator(s.offer.gpu))
         classes[class_of(s.offer)].push_back(*s.usd_gpu_hour);
     }
-    for (auto& [key, prices] : classes) std::sort(prices.begin(), prices.end());
+    std::map<std::tuple<std::string, Contract>, std::optional<double>> medians;
+    for (const auto& [key, prices] : classes) medians[key] = class_median(prices);
     for (const StoredOffer& s : offers_) {
       if (!s.usd_gpu_hour) continue;
       const auto found = classes.find(class_of(s.offer));
-      if (found == classes.end() || found->second.size() < kClassRows) continue;
-      const double median = found->second[found->second.size() / 2];
+      if (found == classes.end() || !medians[found->first]) continue;
+      const double median = *medians[found->first];
       const double ratio = *s.usd_gpu_hour / median;
-      if (ratio <= kBand && ratio >= 1 / kBand) continue;
+      if (ratio <= kPriceBand && ratio >= 1 / kPriceBand) continue;
       find("lint.far_from_class", s,
            money(*s.usd_gpu_hour) + " a GPU and hour, the median of " + std::to_string(found->second.size()) + " " +
                std::string(to_string(s.offer.contract)) + " offers of " + s.offer.gpu + " is " + money(median));

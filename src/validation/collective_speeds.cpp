@@ -99,6 +99,7 @@ Catalog changed(const Catalog& catalog, std::span<const FittedSpeed> speeds, boo
   view.energy = catalog.energy();
   view.failure_studies = catalog.failure_studies();
   view.format_qualities = catalog.format_qualities();
+  view.use_cases = catalog.use_cases();
   view.currencies = catalog.currencies();
   view.sources = catalog.sources();
   view.hash = catalog.hash();

@@ -96,6 +96,10 @@ TEST_CASE("parse: positive and non-negative numbers", "[base]") {
   CHECK(*parse_positive("0.001").value == Approx(0.001));
   CHECK_FALSE(parse_positive("0").value.has_value());
   CHECK_FALSE(parse_positive("-2").value.has_value());
+  CHECK(*parse_share("50%").value == Approx(0.5));
+  CHECK(*parse_share("0.5").value == Approx(0.5));
+  CHECK(*parse_share("100%").value == Approx(1));
+  for (const char* text : {"1.5", "101%", "-0.1", "%", "half", ""}) CHECK_FALSE(parse_share(text).value.has_value());
   CHECK(*parse_non_negative("0").value == Approx(0).margin(0));
   CHECK_FALSE(parse_non_negative("-0.1").value.has_value());
   CHECK_FALSE(parse_non_negative("-0").value.has_value());

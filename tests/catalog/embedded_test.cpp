@@ -23,9 +23,7 @@ const Dataset& data_files() {
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       const std::string text = read_text_file(std::string(GPUPLAN_SOURCE_DIR) + "/data/" + name);
-      // A list of its own, which is read when it is asked for; it counts in the hash all the same.
-      if (name != "use_cases.yaml")
-        read_facts(*read, parse_yaml(text, "data/" + name, 2'000'000), "data/" + name, Layer::built_in);
+      read_facts(*read, parse_yaml(text, "data/" + name, 2'000'000), "data/" + name, Layer::built_in);
       read->hash = content_hash(text, read->hash);
     }
     return read;
@@ -127,6 +125,8 @@ TEST_CASE("embedded catalogue: it is data/*.yaml, field by field, with marks and
   check_equal(built_in().owned_hardware(), read.owned_hardware);
   check_equal(built_in().energy(), read.energy);
   check_equal(built_in().failure_studies(), read.failure_studies);
+  check_equal(built_in().format_qualities(), read.format_qualities);
+  check_equal(built_in().use_cases(), read.use_cases);
   check_equal(built_in().currencies(), read.currencies);
 }
 
@@ -155,6 +155,8 @@ TEST_CASE("embedded catalogue: every known fact has a source", "[catalog]") {
   check(built_in().owned_hardware());
   check(built_in().energy());
   check(built_in().failure_studies());
+  check(built_in().format_qualities());
+  check(built_in().use_cases());
   check(built_in().currencies());
   for (const Provider& provider : built_in().providers()) {  // its terms of billing stand without one
     check(provider.terms);

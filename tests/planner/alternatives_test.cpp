@@ -81,7 +81,7 @@ TEST_CASE("token APIs: imported prices stand among those of the catalogue", "[pl
   const std::vector<ListedTokenPrice> imported = {
       {"seller", "acme/small-8b", 0.05, 0.05, "USD", Vat::unknown, "2026-11-29", "somebody's list"},
       {"nobody", "other-model", 0.01, 0.01, "USD", Vat::unknown, "", ""},
-      {"nobody", "small-8b", 0.01, 0.01, "XXX", Vat::unknown, "", "a currency without a rate"}};
+      {"nobody", "small-8b", 0.01, 0.01, "ZZZ", Vat::unknown, "", "a currency without a rate"}};
   const auto apis = token_alternatives(catalog, "small-8b", work(), imported);
   REQUIRE(apis.size() == 3);
   CHECK(apis[0].imported);

@@ -30,6 +30,7 @@ Parsed<bool> parse_bool(std::string_view text);            ///< true/false/yes/n
 Parsed<double> parse_number(std::string_view text);        ///< finite, with optional exponent; no suffix
 Parsed<double> parse_positive(std::string_view text);      ///< > 0, with optional suffix k M B G T: `1.5T` is 1.5e12
 Parsed<double> parse_non_negative(std::string_view text);  ///< >= 0, no suffix
+Parsed<double> parse_share(std::string_view text);         ///< 0 to 1: `0.5` or `50%`
 Parsed<std::int64_t> parse_count(
     std::string_view text);  ///< >= 1, whole, suffixes k M B G T (decimal): `128k` is 128000
 Parsed<std::int64_t> parse_count_or_zero(std::string_view text);  ///< >= 0

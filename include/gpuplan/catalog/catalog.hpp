@@ -38,6 +38,7 @@ struct CatalogView {
   std::span<const EnergyMix> energy;
   std::span<const FailureStudy> failure_studies;
   std::span<const FormatQuality> format_qualities;
+  std::span<const UseCase> use_cases;
   std::span<const CurrencyRate> currencies;
   std::span<const Source> sources;
   std::string_view hash;  ///< of the data files, hexadecimal
@@ -94,6 +95,7 @@ class Catalog {
   [[nodiscard]] std::span<const EnergyMix> energy() const { return view_.energy; }
   [[nodiscard]] std::span<const FailureStudy> failure_studies() const { return view_.failure_studies; }
   [[nodiscard]] std::span<const FormatQuality> format_qualities() const { return view_.format_qualities; }
+  [[nodiscard]] std::span<const UseCase> use_cases() const { return view_.use_cases; }
   [[nodiscard]] std::span<const CurrencyRate> currencies() const { return view_.currencies; }
   [[nodiscard]] std::span<const Source> sources() const { return view_.sources; }
   [[nodiscard]] const Source& source(SourceId id) const;
@@ -108,6 +110,7 @@ class Catalog {
   [[nodiscard]] const TrainingFramework* find_training_framework(std::string_view name) const;
   [[nodiscard]] const Runtime* find_runtime(std::string_view name) const;
   [[nodiscard]] const Provider* find_provider(std::string_view name) const;
+  [[nodiscard]] const UseCase* find_use_case(std::string_view name) const;
   [[nodiscard]] const CurrencyRate* find_currency(std::string_view code) const;
   [[nodiscard]] const StorageClass* find_storage_class(std::string_view name) const;
   [[nodiscard]] const CudaRelease* find_cuda_release(std::string_view version) const;
@@ -130,6 +133,7 @@ class Catalog {
   [[nodiscard]] std::string nearest_training_framework(std::string_view name) const;
   [[nodiscard]] std::string nearest_runtime(std::string_view name) const;
   [[nodiscard]] std::string nearest_provider(std::string_view name) const;
+  [[nodiscard]] std::string nearest_use_case(std::string_view name) const;
   [[nodiscard]] std::string nearest_currency(std::string_view name) const;
 
  private:

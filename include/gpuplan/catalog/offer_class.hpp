@@ -6,7 +6,9 @@
 
 #include <gpuplan/catalog/catalog.hpp>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace gpuplan {
 
@@ -25,5 +27,10 @@ std::string to_string(const OfferClass& value);  ///< `fabric`, `consumer, marke
 BoardClass board_class(const Accelerator& accelerator);
 /// Of an offer whose accelerator is known.
 OfferClass offer_class(const Accelerator& accelerator, const Provider& provider, const Offer& offer);
+
+/// A price so many times its class' median, either way, is told: more often a slip of whoever copied it than a bargain. The factor is a choice.
+inline constexpr double kPriceBand = 4;
+/// The middle one; empty: fewer than five make no class.
+std::optional<double> class_median(std::vector<double> prices);
 
 }  // namespace gpuplan

@@ -7,6 +7,7 @@
 #include <gpuplan/base/units.hpp>
 #include <gpuplan/catalog/record.hpp>
 #include <gpuplan/catalog/records_market.hpp>
+#include <gpuplan/catalog/records_use.hpp>
 
 #include <cstdint>
 #include <span>

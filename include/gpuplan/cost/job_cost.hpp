@@ -41,6 +41,9 @@ struct JobCostInputs {
   Bytes egress;                                  ///< that leave the provider's network, once
 };
 
+/// The job that an offer is used for so long; less than `duration` as `duration_high`: as long.
+JobCostInputs job_on(const CostInputs& offer, Seconds duration, Seconds duration_high = {});
+
 struct JobCost {
   Breakdown<double> terms;  ///< value at the expected duration, high at P90
   Seconds billed;           ///< of one instance

@@ -24,13 +24,14 @@ struct ServedModel {
   Network network;
   Architecture architecture;  ///< of the language model
   Scheme scheme;              ///< resolved for the tensors
+  bool is_native = true;      ///< the weights are in the format that the model was published in
   const KvFormat* kv = nullptr;
   std::vector<TensorGroup> tensors;  ///< of the language model
   std::vector<TensorGroup> beside;   ///< of the other parts that are loaded with it: towers, projectors
   std::optional<Bytes>
       stored;  ///< what the model's own files hold, by their headers; empty: counted from the tensor list
   Residency residency;
-  std::shared_ptr<const ServedModel> draft;                ///< of `residency.draft`; null: none
+  std::shared_ptr<const ServedModel> draft;                    ///< of `residency.draft`; null: none
   std::vector<std::shared_ptr<const ServedModel>> neighbours;  ///< of `residency.beside`
 };
 

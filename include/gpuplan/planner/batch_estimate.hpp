@@ -11,20 +11,13 @@
 #include <gpuplan/cost/job_cost.hpp>
 #include <gpuplan/cost/spot.hpp>
 #include <gpuplan/planner/estimate.hpp>
+#include <gpuplan/planner/job_limits.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace gpuplan {
-
-/// What a job that ends has to keep.
-struct JobLimits {
-  std::optional<Seconds> deadline;
-  std::optional<double> budget;  ///< in the request's currency
-};
-/// Rule `deadline` or `budget` when one is not kept, by the expected time and money.
-std::optional<Rejection> beyond_limits(const JobLimits& limits, Seconds total, double cost, std::string_view currency);
 
 struct BatchLoad {
   double requests = 0;                ///< in all, each of the job's input and output

@@ -10,7 +10,7 @@
 
 #include <gpuplan/cost/job_cost.hpp>
 #include <gpuplan/perf/parts.hpp>
-#include <gpuplan/planner/batch_estimate.hpp>
+#include <gpuplan/planner/job_limits.hpp>
 #include <gpuplan/planner/parts.hpp>
 
 #include <cstdint>

@@ -1,16 +1,14 @@
 #pragma once
 /// A job with what its use case says where the user said nothing.
 ///
-///     apply_use_case(load_use_cases(), job);   // lengths, pauses, targets of `job.load.use_case`
+///     apply_use_case(catalog, job);   // lengths, pauses, targets of `job.load.use_case`
 
-#include <gpuplan/catalog/use_cases.hpp>
+#include <gpuplan/catalog/catalog.hpp>
 #include <gpuplan/job/job.hpp>
-
-#include <span>
 
 namespace gpuplan {
 
-/// Throws InputError for an unknown use case.
-void apply_use_case(std::span<const UseCase> use_cases, JobSpec& job);
+/// Nothing without a use case. Throws InputError for an unknown one.
+void apply_use_case(const Catalog& catalog, JobSpec& job);
 
 }  // namespace gpuplan

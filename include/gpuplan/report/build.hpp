@@ -37,7 +37,6 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
                                  bool explain);
 /// What stands beside the ranking of an estimate: services that sell the same tokens, machines that are bought.
 struct AlternativesRequest {
-  double cached_share = 0;  ///< of the prompts
   std::vector<ListedTokenPrice> imported;
   std::optional<OwnedTerms> owned;  ///< empty: none is asked for
 };

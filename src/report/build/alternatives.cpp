@@ -36,10 +36,11 @@ void describe_token_apis(const Catalog& catalog, const std::string& model, const
   }
 }
 
-TokenComparison comparison(const EstimateRequest& request, const RequestShape& shape, bool batch,
-                           const AlternativesRequest& asked) {
+// Services sell cheaper what the cache of one's own machine would hold.
+TokenComparison comparison(const EstimateRequest& request, const RequestShape& shape, bool batch) {
   TokenComparison work;
-  work.request = {static_cast<double>(shape.input), asked.cached_share, static_cast<double>(shape.output), batch};
+  work.request = {static_cast<double>(shape.input), request.job.load.prefix_hit.value.value_or(0),
+                  static_cast<double>(shape.output), batch};
   work.currency = request.currency;
   work.vat = request.vat;
   return work;
@@ -76,7 +77,7 @@ void describe_owned(const Catalog& catalog, const EstimateRequest& request, cons
 void add_alternatives(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                       const AlternativesRequest& asked, EstimateDocument& d) {
   if (estimate.options.empty()) return;
-  TokenComparison work = comparison(request, estimate.request, false, asked);
+  TokenComparison work = comparison(request, estimate.request, false);
   for (const Option& option : estimate.options) {
     const double a_second = option.output_tokens_per_s() / work.request.output;
     const double hours_on = request.duty ? request.duty->hours_per_month() : option.hours_per_month;
@@ -92,18 +93,13 @@ void add_alternatives(const Catalog& catalog, const EstimateRequest& request, co
 void add_alternatives(const Catalog& catalog, const EstimateRequest& request, const BatchEstimate& estimate,
                       const AlternativesRequest& asked, EstimateDocument& d) {
   if (estimate.options.empty()) return;
-  TokenComparison work = comparison(request, estimate.fit.request, true, asked);
+  TokenComparison work = comparison(request, estimate.fit.request, true);
   work.requests = estimate.load.requests;
   // The least that is billed of an option, and what it does in that time.
   for (const BatchOption& option : estimate.options) {
-    JobCostInputs least;
-    least.provider = option.provider;
-    least.offer = option.offer;
-    least.instances = option.instances;
-    least.duration = seconds(1);
-    least.currency = request.currency;
-    least.vat = request.vat;
-    const auto bill = job_cost(catalog, least, nullptr);
+    const auto bill = job_cost(
+        catalog, job_on({option.provider, option.offer, option.instances, request.currency, request.vat}, seconds(1)),
+        nullptr);
     if (!bill) continue;
     const double a_second = option.output_tokens_per_s() / work.request.output;
     work.rented.push_back({std::string(option.offer->id), bill->p50(), a_second * (bill->billed / seconds(1))});

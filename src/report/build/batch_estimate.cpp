@@ -9,11 +9,6 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
-template <class Q>
-Spread spread_of(const Interval<Q>& interval, double factor = 1) {
-  return {interval.value.base() * factor, interval.low.base() * factor, interval.high.base() * factor};
-}
-
 RunDocument describe_run(const BatchEstimate& estimate, const BatchOption& option) {
   RunDocument run;
   const double replicas = as_double(option.layout.dp);
@@ -32,30 +27,13 @@ RunDocument describe_run(const BatchEstimate& estimate, const BatchOption& optio
 
 OptionDocument describe_option(const Catalog& catalog, const BatchEstimate& estimate, const BatchOption& option,
                                std::int64_t rank) {
-  OptionDocument d;
-  d.rank = rank;
-  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
-  d.accelerator = option.accelerator->name;
-  d.count = option.devices;
-  d.nodes = option.hosts;
-  if (option.layout.devices_per_replica() > 1)
-    d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica,
-                                 option.hosts_per_replica);
-  d.replicas = option.layout.dp;
-  d.gpus_per_replica = option.layout.devices_per_replica();
-  d.layout = describe_layout(option.layout, *estimate.fit.engine);
-  d.memory = describe_memory(option.memory, option.max_concurrency);
+  OptionDocument d = describe_planned(catalog, option, rank);
+  describe_replicas(option, *estimate.fit.engine, d);
   d.alone = describe_latency(option.at);
   d.time = describe_time(option.at, as_double(option.layout.dp));
   d.run = describe_run(estimate, option);
-  d.cost.per_hour = option.per_hour;
-  d.cost.per_month = option.per_month;
-  d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
   for (const auto& term : option.cost.terms.terms()) d.cost.terms.push_back({std::string(term.id), term.value});
   d.at_basis = "batch";
-  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
-  d.pareto = option.on_pareto_front;
-  d.dominated_by = option.dominated_by;
   return d;
 }
 
@@ -114,19 +92,13 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   std::int64_t rank = 0;
   for (const BatchOption& option : estimate.options)
     d.options.push_back(describe_option(catalog, estimate, option, ++rank));
-  const QualityDocument quality = describe_quality(catalog, request.job, estimate.fit);
-  for (OptionDocument& option : d.options) option.quality = quality;
-  attach_evidence(evidence_of(catalog, EvidenceJob::serve, estimate.fit.identity, estimate.fit.engine->name,
-                              estimate.fit.model.scheme.name),
-                  estimate.options, d.options);
+  attach_evidence(catalog, estimate.fit, estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.fit.rejected, estimate.fit.warnings, d);
   if (estimate.limits_failed) d.no_option = kept_by_none(estimate.load.limits, request.currency);
   d.changes = changes_of(estimate, request.currency);
-  if (explain && !estimate.options.empty()) {
-    Explain why;
+  d.explanation = explained(explain && !estimate.options.empty(), [&](Explain& why) {
     explain_option(catalog, request, estimate, estimate.options.front(), why);
-    d.explanation = why.terms();
-  }
+  });
   return d;
 }
 

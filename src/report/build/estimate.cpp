@@ -13,32 +13,15 @@ namespace {
 
 OptionDocument describe_option(const Catalog& catalog, const EstimateRequest& request, const Estimate& estimate,
                                const Option& option, std::int64_t rank) {
-  OptionDocument d;
-  d.rank = rank;
-  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
-  d.accelerator = option.accelerator->name;
-  d.count = option.devices;
-  d.nodes = option.hosts;
-  if (option.layout.devices_per_replica() > 1)
-    d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica,
-                                 option.hosts_per_replica);
-  d.replicas = option.layout.dp;
-  d.gpus_per_replica = option.layout.devices_per_replica();
-  d.layout = describe_layout(option.layout, *estimate.engine);
-  d.memory = describe_memory(option.memory, option.max_concurrency);
+  OptionDocument d = describe_planned(catalog, option, rank);
+  describe_replicas(option, *estimate.engine, d);
   describe_load(request.job, option, d);
   d.at_basis = !request.job.concurrency.is_default || request.job.load.arrives() ? "asked" : "all_that_fit";
   d.alone = describe_latency(option.alone);
   d.time = describe_time(option.at, static_cast<double>(option.working()));
-  d.cost.per_hour = option.per_hour;
-  d.cost.per_month = option.per_month;
-  d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
   if (request.duty) d.cost.billed_hours = option.hours_per_month;
   for (const auto& term : option.hourly.terms())
     d.cost.terms.push_back({std::string(term.id), term.value * option.hours_per_month});
-  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
-  d.pareto = option.on_pareto_front;
-  d.dominated_by = option.dominated_by;
   return d;
 }
 
@@ -115,18 +98,12 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   for (const Option& option : estimate.options) {
     d.options.push_back(describe_option(catalog, request, estimate, option, ++rank));
   }
-  const QualityDocument quality = describe_quality(catalog, request.job, estimate);
-  for (OptionDocument& option : d.options) option.quality = quality;
-  attach_evidence(
-      evidence_of(catalog, EvidenceJob::serve, estimate.identity, estimate.engine->name, estimate.model.scheme.name),
-      estimate.options, d.options);
+  attach_evidence(catalog, estimate, estimate.options, d.options);
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.changes = changes_of(request.job.load, estimate, request.currency);
-  if (explain && !estimate.options.empty()) {
-    Explain why;
+  d.explanation = explained(explain && !estimate.options.empty(), [&](Explain& why) {
     explain_option(catalog, request, estimate, estimate.options.front(), why);
-    d.explanation = why.terms();
-  }
+  });
   return d;
 }
 

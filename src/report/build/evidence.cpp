@@ -1,7 +1,6 @@
 #include "parts.hpp"
 
 #include <gpuplan/base/text.hpp>
-#include <gpuplan/model/tensors.hpp>
 
 namespace gpuplan {
 namespace {
@@ -35,11 +34,10 @@ EvidenceDocument describe_evidence(const Evidence& evidence) {
   return d;
 }
 
-QualityDocument describe_quality(const Catalog& catalog, const JobSpec& job, const Estimate& estimate) {
+QualityDocument describe_quality(const Catalog& catalog, const ServedModel& model) {
   QualityDocument d;
-  d.format = estimate.model.scheme.name;
-  const auto quality =
-      quality_of(catalog, d.format, job.dtype.is_default, static_cast<double>(parameters(estimate.model.tensors)));
+  d.format = model.scheme.name;
+  const auto quality = quality_of(catalog, model);
   if (!quality) return d;
   d.loss = quality->loss;
   if (!quality->record) return d;

@@ -11,11 +11,6 @@
 namespace gpuplan {
 namespace {
 
-template <class Q>
-Spread spread_of(const Interval<Q>& interval, double factor = 1) {
-  return {interval.value.base() * factor, interval.low.base() * factor, interval.high.base() * factor};
-}
-
 // The language model's tensors by role, then what stands beside it by its part (`vision_tower`).
 void add_parts(const ServedModel& served, ModelDocument& model) {
   const auto add = [&](const std::string& name, const TensorGroup& tensor) {
@@ -107,6 +102,19 @@ TimeDocument describe_time(const ServingTime& time, double replicas) {
           spread_of(time.decode),
           spread_of(time.output, replicas),
           spread_of(time.step)};
+}
+
+void describe_replicas(const Option& option, const Engine& engine, OptionDocument& d) {
+  if (option.layout.devices_per_replica() > 1)
+    d.interconnect = fabric_name(option.fabric, option.layout.devices_per_replica() / option.hosts_per_replica,
+                                 option.hosts_per_replica);
+  d.replicas = option.layout.dp;
+  d.gpus_per_replica = option.layout.devices_per_replica();
+  d.layout = describe_layout(option.layout, engine);
+  d.memory = describe_memory(option.memory, option.max_concurrency);
+  d.cost.per_hour = option.per_hour;
+  d.cost.per_month = option.per_month;
+  d.cost.per_1m_output_tokens = option.per_1m_output_tokens;
 }
 
 LayoutDocument describe_layout(const Layout& layout, const Engine& engine) {

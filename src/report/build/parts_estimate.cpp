@@ -12,12 +12,7 @@ double as_double(std::int64_t n) { return static_cast<double>(n); }
 
 OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& estimate, const PartsOption& option,
                                std::int64_t rank) {
-  OptionDocument d;
-  d.rank = rank;
-  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
-  d.accelerator = option.accelerator->name;
-  d.count = option.devices;
-  d.nodes = option.hosts;
+  OptionDocument d = describe_planned(catalog, option, rank);
   d.replicas = option.devices;
   d.layout.dp = as_double(option.devices);
   d.layout.engine = estimate.plan.runtime->name;
@@ -36,9 +31,6 @@ OptionDocument describe_option(const Catalog& catalog, const PartsEstimate& esti
   for (const auto& term : option.bill.terms()) d.cost.terms.push_back({std::string(term.id), term.value});
   d.run = std::move(run);
   d.at_basis = "batch";
-  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
-  d.pareto = option.on_pareto_front;
-  d.dominated_by = option.dominated_by;
   return d;
 }
 
@@ -86,11 +78,9 @@ EstimateDocument report_estimate(const Catalog& catalog, const EstimateRequest& 
   describe_market(catalog, request, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   if (estimate.limits_failed) d.no_option = kept_by_none(estimate.limits, request.currency);
   d.changes = changes_of(estimate, request.currency);
-  if (explain && !estimate.options.empty()) {
-    Explain why;
+  d.explanation = explained(explain && !estimate.options.empty(), [&](Explain& why) {
     explain_option(catalog, request, estimate, estimate.options.front(), why);
-    d.explanation = why.terms();
-  }
+  });
   return d;
 }
 

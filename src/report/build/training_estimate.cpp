@@ -12,11 +12,6 @@ namespace {
 
 double as_double(std::int64_t n) { return static_cast<double>(n); }
 
-template <class Q>
-Spread spread_of(const Interval<Q>& interval) {
-  return {interval.value.base(), interval.low.base(), interval.high.base()};
-}
-
 TrainRunDocument describe_run(const TrainingEstimate& estimate, const TrainingOption& option) {
   TrainRunDocument t;
   const TrainingSpec& job = option.job;
@@ -58,12 +53,7 @@ TrainRunDocument describe_run(const TrainingEstimate& estimate, const TrainingOp
 
 OptionDocument describe_option(const Catalog& catalog, const TrainingEstimate& estimate, const TrainingOption& option,
                                std::int64_t rank) {
-  OptionDocument d;
-  d.rank = rank;
-  describe_offer(catalog, *option.provider, *option.offer, option.price_age_days, d);
-  d.accelerator = option.accelerator->name;
-  d.count = option.devices;
-  d.nodes = option.hosts;
+  OptionDocument d = describe_planned(catalog, option, rank);
   if (option.devices > 1) d.interconnect = fabric_name(option.fabric, option.devices / option.hosts, option.hosts);
   const TrainingSpec& job = option.job;
   d.replicas = job.dp;
@@ -77,9 +67,6 @@ OptionDocument describe_option(const Catalog& catalog, const TrainingEstimate& e
   d.cost.per_month = option.per_hour * hours_per_month(*option.provider);
   for (const auto& term : option.cost.terms.terms()) d.cost.terms.push_back({std::string(term.id), term.value});
   d.at_basis = "step";
-  d.count_basis = option.count_is_assumed ? "assumed" : "listed";
-  d.pareto = option.on_pareto_front;
-  d.dominated_by = option.dominated_by;
   return d;
 }
 
@@ -168,11 +155,9 @@ EstimateDocument report_training_estimate(const Catalog& catalog, const Training
   describe_market(catalog, request.offers, currencies_of(estimate.options), estimate.rejected, estimate.warnings, d);
   d.no_option = why_no_option(request, estimate);
   d.changes = changes_of(estimate, request.offers.currency);
-  if (explain && !estimate.options.empty()) {
-    Explain why;
+  d.explanation = explained(explain && !estimate.options.empty(), [&](Explain& why) {
     explain_training_option(catalog, request, estimate, estimate.options.front(), why);
-    d.explanation = why.terms();
-  }
+  });
   return d;
 }
 
