@@ -67,6 +67,7 @@ const Source& Catalog::source(SourceId id) const {
 void Catalog::index() {
   add_names(view_.accelerators, accelerator_index_);
   add_names(view_.links, link_index_);
+  add_names(view_.models, model_index_);
   std::unordered_map<std::string_view, std::vector<Bytes>> shares;
   for (const Accelerator& gpu : view_.accelerators) {
     if (gpu.memory.known() && gpu.visible_memory.known())
@@ -89,7 +90,7 @@ Fact<Bytes> Catalog::visible_memory(const Accelerator& gpu) const {
 const Accelerator* Catalog::find_accelerator(std::string_view name) const { return look_up(accelerator_index_, name); }
 const Link* Catalog::find_link(std::string_view name) const { return look_up(link_index_, name); }
 const NodeDesign* Catalog::find_node(std::string_view name) const { return find(view_.nodes, name); }
-const ModelPreset* Catalog::find_model(std::string_view name) const { return find(view_.models, name); }
+const ModelPreset* Catalog::find_model(std::string_view name) const { return look_up(model_index_, name); }
 const Engine* Catalog::find_engine(std::string_view name) const { return find(view_.engines, name); }
 const TrainingFramework* Catalog::find_training_framework(std::string_view name) const {
   return find(view_.training_frameworks, name);

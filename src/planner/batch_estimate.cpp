@@ -60,8 +60,7 @@ class Planner {
       auto planned = plan(choices);
       if (!planned.second) {
         BatchOption& option = planned.first;
-        option.memory =
-            inference_memory(table.memory_inputs(*option.accelerator, option.layout), option.demand, nullptr);
+        option.memory = table.footprint(*option.accelerator, option.layout, option.demand);
         estimate_.options.push_back(std::move(option));
       } else {
         estimate_.fit.rejected.push_back({offer, *planned.second});

@@ -125,9 +125,10 @@ std::optional<Carrying> smallest_layout(HardwareTable& table, const Carrier& car
   const Accelerator& accelerator = carrier.accelerator;
   const std::int64_t host = table.devices_per_host(accelerator);
   const std::int64_t inside = request.count ? std::min(*request.count, host) : host;
-  for (const auto& fits : {table.layouts_inside(accelerator, inside), table.layouts_across(accelerator, host)}) {
+  for (const bool across : {false, true}) {
     std::optional<Carrying> best;
-    for (const LayoutFit& fit : fits) {
+    for (const LayoutFit& fit :
+         across ? table.layouts_across(accelerator, host) : table.layouts_inside(accelerator, inside)) {
       const auto carrying = carrier.carry(fit, request.count);
       if (!carrying || (request.count && carrying->devices() > *request.count)) continue;
       const Carrying& candidate = *carrying;
@@ -144,7 +145,7 @@ Rejection too_small(HardwareTable& table, const Carrier& carrier, const Estimate
   const Accelerator& accelerator = carrier.accelerator;
   const std::int64_t host = request.count.value_or(table.devices_per_host(accelerator));
   Layout layout{std::max<std::int64_t>(1, host), 1, 1};
-  const InferenceMemory memory = inference_memory(table.memory_inputs(accelerator, layout), 1, nullptr);
+  const InferenceMemory& memory = table.footprint(accelerator, layout, 1);
   std::optional<Rejection> slow;
   for (const LayoutFit& fit : table.layouts_inside(accelerator, host)) {
     const auto needed = carrier.carry(fit, std::nullopt);
@@ -177,7 +178,7 @@ std::vector<HardwareFit> fit_hardware(const Catalog& catalog, const EstimateRequ
         fit.max_concurrency = smallest->fit.max_concurrency;
         fit.demand = smallest->demand;
         fit.most_running = smallest->most_running;
-        fit.memory = inference_memory(table.memory_inputs(accelerator, fit.layout), fit.demand, nullptr);
+        fit.memory = table.footprint(accelerator, fit.layout, fit.demand);
       } else {
         fit.rejection = too_small(table, carrier, request);
       }
@@ -274,7 +275,8 @@ bool is_timed(const JobSpec& job) {
   return rest.is_plain();
 }
 
-Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, const Ceilings& ceilings) {
+// Model, engine and request; no hardware yet.
+Estimate prepare(const Catalog& catalog, const EstimateRequest& request) {
   Estimate estimate;
   estimate.model = request.model ? serve_model(request.job, *request.model, estimate.identity)
                                  : serve_model(catalog, request.job, request.hub, estimate.identity);
@@ -283,18 +285,23 @@ Estimate fit_job_within(const Catalog& catalog, const EstimateRequest& request, 
   estimate.engine = estimate.engine_release.get();
   estimate.request = request_shape(request.job);
   check(catalog, request, *estimate.engine, estimate.model.architecture);
-  HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
-  const ServingJob job = serving_job(request, estimate);
-  LoadPlanner loads(request, job, ceilings);
-  estimate.hardware = fit_hardware(catalog, request, table, loads);
-  if (is_timed(request.job)) time_hardware(catalog, job, ceilings, estimate.hardware);
   return estimate;
+}
+
+void fit_within(const Catalog& catalog, const EstimateRequest& request, const Planning& planning, Estimate& estimate) {
+  estimate.hardware = fit_hardware(catalog, request, planning.table, planning.loads);
+  if (is_timed(request.job)) time_hardware(catalog, planning.job, planning.ceilings, estimate.hardware);
 }
 
 }  // namespace
 
 Estimate fit_job(const Catalog& catalog, const EstimateRequest& request) {
-  Estimate estimate = fit_job_within(catalog, request, Ceilings(catalog));
+  Estimate estimate = prepare(catalog, request);
+  const Ceilings ceilings(catalog);
+  const ServingJob job = serving_job(request, estimate);
+  HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
+  LoadPlanner loads(request, job, ceilings);
+  fit_within(catalog, request, {job, ceilings, table, loads}, estimate);
   estimate.warnings = warnings_of(catalog, request, estimate);
   return estimate;
 }
@@ -304,12 +311,14 @@ Estimate make_estimate(const Catalog& catalog, const EstimateRequest& request) {
   const JobSpec& asked = request.job;
   auto problems = check_load(asked.load, !asked.concurrency.is_default, !asked.residency.draft.empty());
   if (!problems.empty()) throw InputError(std::move(problems));
+  Estimate estimate = prepare(catalog, request);
   const Ceilings ceilings(catalog);
-  Estimate estimate = fit_job_within(catalog, request, ceilings);
   const ServingJob job = serving_job(request, estimate);
   HardwareTable table(catalog, request, estimate.model, *estimate.engine, ceilings);
   LoadPlanner loads(request, job, ceilings);
-  estimate.options = plan_offers(catalog, request, {job, ceilings, table, loads}, estimate.rejected);
+  const Planning planning{job, ceilings, table, loads};
+  fit_within(catalog, request, planning, estimate);
+  estimate.options = plan_offers(catalog, request, planning, estimate.rejected);
   apply_duty(catalog, request, weights_of(estimate.model), estimate.options);
   rank_options(estimate.options, request.sort);
   if (!estimate.options.empty()) {

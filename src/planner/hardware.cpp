@@ -67,11 +67,33 @@ std::int64_t HardwareTable::max_concurrency(const Accelerator& accelerator, cons
 }
 
 // Whether devices can work on one model together: over a link whose rate is known.
-bool HardwareTable::joins_devices(const Accelerator& accelerator) const {
-  return fabric_of(catalog_, accelerator, {}, {}, 2).inside.rate > BytesPerSecond{};
+bool HardwareTable::joins_devices(const Accelerator& accelerator) {
+  const auto [entry, fresh] = joined_.try_emplace(&accelerator, false);
+  if (fresh) entry->second = fabric_of(catalog_, accelerator, {}, {}, 2).inside.rate > BytesPerSecond{};
+  return entry->second;
 }
 
-std::vector<LayoutFit> HardwareTable::layouts_inside(const Accelerator& accelerator, std::int64_t devices) {
+const std::vector<LayoutFit>& HardwareTable::layouts_inside(const Accelerator& accelerator, std::int64_t devices) {
+  const auto [entry, fresh] = inside_.try_emplace({&accelerator, devices});
+  if (fresh) entry->second = find_inside(accelerator, devices);
+  return entry->second;
+}
+
+const std::vector<LayoutFit>& HardwareTable::layouts_across(const Accelerator& accelerator,
+                                                            std::int64_t devices_per_host) {
+  const auto [entry, fresh] = across_.try_emplace({&accelerator, devices_per_host});
+  if (fresh) entry->second = find_across(accelerator, devices_per_host);
+  return entry->second;
+}
+
+const InferenceMemory& HardwareTable::footprint(const Accelerator& accelerator, const Layout& layout,
+                                                std::int64_t demand) {
+  const auto [entry, fresh] = footprints_.try_emplace({&accelerator, layout.tp, layout.pp, demand});
+  if (fresh) entry->second = inference_memory(memory_inputs(accelerator, layout), demand, nullptr);
+  return entry->second;
+}
+
+std::vector<LayoutFit> HardwareTable::find_inside(const Accelerator& accelerator, std::int64_t devices) {
   std::vector<LayoutFit> fits;
   const std::int64_t most = joins_devices(accelerator) ? devices : 1;
   const auto degrees = tensor_parallel_degrees(model_.architecture, most);
@@ -85,7 +107,7 @@ std::vector<LayoutFit> HardwareTable::layouts_inside(const Accelerator& accelera
   return fits;
 }
 
-std::vector<LayoutFit> HardwareTable::layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host) {
+std::vector<LayoutFit> HardwareTable::find_across(const Accelerator& accelerator, std::int64_t devices_per_host) {
   std::vector<LayoutFit> fits;
   const auto degrees = tensor_parallel_degrees(model_.architecture, devices_per_host);
   if (degrees.empty() || !joins_devices(accelerator)) return fits;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace gpuplan {
@@ -35,14 +36,21 @@ class HardwareTable {
   // How many sequences a replica of this layout holds; computed on first use.
   std::int64_t max_concurrency(const Accelerator& accelerator, const Layout& layout);
   // Layouts of one replica inside a host of `devices`, one for each number, fewest first, that hold at least one sequence.
-  std::vector<LayoutFit> layouts_inside(const Accelerator& accelerator, std::int64_t devices);
+  const std::vector<LayoutFit>& layouts_inside(const Accelerator& accelerator, std::int64_t devices);
   // Layouts over several hosts: tensor parallel inside, pipeline between.
-  std::vector<LayoutFit> layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host);
+  const std::vector<LayoutFit>& layouts_across(const Accelerator& accelerator, std::int64_t devices_per_host);
+  // What a device of the layout holds with so many requests on a replica.
+  const InferenceMemory& footprint(const Accelerator& accelerator, const Layout& layout, std::int64_t demand);
   [[nodiscard]] InferenceMemoryInputs memory_inputs(const Accelerator& accelerator, const Layout& layout) const;
   [[nodiscard]] std::int64_t devices_per_host(const Accelerator& accelerator) const { return hosts_.of(accelerator); }
 
  private:
-  [[nodiscard]] bool joins_devices(const Accelerator& accelerator) const;
+  // Whoever rents an accelerator out, what is known of it is worked out once.
+  using Devices = std::pair<const Accelerator*, std::int64_t>;
+  using Loaded = std::tuple<const Accelerator*, std::int64_t, std::int64_t, std::int64_t>;  // TP, PP, requests
+  bool joins_devices(const Accelerator& accelerator);
+  [[nodiscard]] std::vector<LayoutFit> find_inside(const Accelerator& accelerator, std::int64_t devices);
+  [[nodiscard]] std::vector<LayoutFit> find_across(const Accelerator& accelerator, std::int64_t devices_per_host);
 
   const Catalog& catalog_;
   const ServedModel& model_;
@@ -52,6 +60,10 @@ class HardwareTable {
   std::map<std::tuple<const Accelerator*, std::int64_t, std::int64_t>, std::int64_t> concurrency_;
   std::optional<Rejection> quality_;  // the same of all accelerators
   std::map<const Accelerator*, std::optional<Rejection>> rejections_;
+  std::map<const Accelerator*, bool> joined_;
+  std::map<Devices, std::vector<LayoutFit>> inside_;
+  std::map<Devices, std::vector<LayoutFit>> across_;
+  std::map<Loaded, InferenceMemory> footprints_;
   HostSizes hosts_;
 };
 

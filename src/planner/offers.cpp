@@ -64,9 +64,11 @@ class OfferPlanner {
   }
 
  private:
-  Replica replica_of(const LayoutFit& fit, const Offer& offer, const Accelerator& accelerator,
-                     const Supply& supply) const {
-    Fabric fabric = fabric_of(catalog_, accelerator, offer.interconnect, network_of(offer, accelerator), fit.layout.tp);
+  Replica replica_of(const LayoutFit& fit, const Offer& offer, const Accelerator& accelerator, const Supply& supply) {
+    const BytesPerSecond network = network_of(offer, accelerator);
+    const auto [entry, fresh] = fabrics_.try_emplace({&accelerator, offer.interconnect, network.base(), fit.layout.tp});
+    if (fresh) entry->second = fabric_of(catalog_, accelerator, offer.interconnect, network, fit.layout.tp);
+    Fabric fabric = entry->second;
     // Stages in one host pass their activations over what joins its devices.
     if (fit.layout.devices_per_replica() <= supply.per_host) fabric.between = fabric.inside;
     return {&accelerator, fabric, fit.layout, fit.max_concurrency};
@@ -152,7 +154,7 @@ class OfferPlanner {
     if (!replicas.empty()) return why_not_that_count(replicas, supply);
     std::int64_t tp = 1;
     while (tp * 2 <= supply.per_host) tp *= 2;
-    const InferenceMemory memory = inference_memory(table_.memory_inputs(accelerator, {tp, 1, 1}), 1, nullptr);
+    const InferenceMemory& memory = table_.footprint(accelerator, {tp, 1, 1}, 1);
     return {"memory", format_binary_bytes(memory.terms.total()) + " a device over " + std::to_string(tp),
             format_binary_bytes(memory.capacity), "more devices in one host, or a smaller --dtype or --context"};
   }
@@ -161,6 +163,7 @@ class OfferPlanner {
   const EstimateRequest& request_;
   HardwareTable& table_;
   LoadPlanner& loads_;
+  std::map<std::tuple<const Accelerator*, Text, double, std::int64_t>, Fabric> fabrics_;  // by link, network, devices
 };
 
 // What is known of a load once it is timed.
@@ -275,8 +278,7 @@ std::vector<Option> plan_offers(const Catalog& catalog, const EstimateRequest& r
       if (loads.arrives()) return a.at.e2e.value > b.at.e2e.value;  // all give what is asked for
       return a.output_tokens_per_s() < b.output_tokens_per_s();
     });
-    best->memory =
-        inference_memory(planning.table.memory_inputs(*best->accelerator, best->layout), best->demand, nullptr);
+    best->memory = planning.table.footprint(*best->accelerator, best->layout, best->demand);
     best->per_1m_output_tokens = best->per_hour / (best->output_tokens_per_s() * 3600) * 1e6;
     options.push_back(std::move(*best));
   }

@@ -80,7 +80,7 @@ LoadAnswer answer_load(const Catalog& catalog, const EstimateRequest& original, 
     if (table.rejection(*hardware.accelerator)) continue;
     const Accelerator& accelerator = *hardware.accelerator;
     const std::int64_t inside = std::min(*request.count, table.devices_per_host(accelerator));
-    for (LayoutFit& fit : table.layouts_inside(accelerator, inside)) {
+    for (LayoutFit fit : table.layouts_inside(accelerator, inside)) {
       const Fabric fabric = fabric_without_offer(catalog, accelerator, fit.layout);
       const ReplicaLimit limit = loads.limit({&accelerator, fabric, fit.layout, fit.max_concurrency});
       fit.layout.dp = *request.count / fit.layout.devices_per_replica();

@@ -143,9 +143,10 @@ class Catalog {
 
   CatalogView view_;
   std::shared_ptr<const void> owner_;  ///< of what the user's layers brought
-  // Looked up once an offer; the other records once a run.
+  // Looked up once an offer, a price of tokens or a measured row; the other records once a run.
   std::unordered_map<std::string, const Accelerator*> accelerator_index_;
   std::unordered_map<std::string, const Link*> link_index_;
+  std::unordered_map<std::string, const ModelPreset*> model_index_;
   std::unordered_map<std::string_view, Bytes> driver_share_;  ///< by vendor
 };
 
